@@ -1,0 +1,1 @@
+"""What both tracks share: digests, signatures, column types, statistics."""

@@ -1,0 +1,1 @@
+"""Findings mined from a corpus, judged on evidence."""

@@ -1,0 +1,123 @@
+"""Everything docassay raises on purpose, as one tree.
+
+    DocassayError
+    ├── InputError                  the user's input is wrong (exit code 2)
+    │   ├── ArgumentTypeError       an argument has the wrong type (also a TypeError)
+    │   ├── ArgumentValueError      an argument has an impossible value (also a ValueError)
+    │   │   ├── SchemaError         a JSON Schema that cannot be read
+    │   │   └── OrderError          a name in `order_matters` that is no array, or is two
+    │   ├── DocumentError           a file or text that is not the JSON it should be
+    │   ├── ManifestError           a table of documents that cannot be used
+    │   └── TaskDataError           discovery tasks, corpora or submissions that cannot be used
+    ├── RunError                    a run directory refuses what is asked of it
+    │   ├── RunMismatchError        it holds another run: options, inputs or versions differ
+    │   └── RunLockedError          another process is writing it
+    ├── MissingDependencyError      an extra is not installed; names the command that installs it
+    ├── CredentialError             a key is not set; names the variable
+    ├── AccountError                a vendor refuses the account (credits, subscription, quota)
+    ├── ProviderError               a vendor's answer to one document is a failure
+    ├── ModelError                  a model endpoint failed or answered unusably
+    └── BudgetError                 a limit on calls or cost would be exceeded
+
+A message says what was found, where (file, row, field), and what to do.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "AccountError",
+    "ArgumentTypeError",
+    "ArgumentValueError",
+    "BudgetError",
+    "CredentialError",
+    "DocassayError",
+    "DocumentError",
+    "InputError",
+    "ManifestError",
+    "MissingDependencyError",
+    "ModelError",
+    "OrderError",
+    "ProviderError",
+    "RunError",
+    "RunLockedError",
+    "RunMismatchError",
+    "SchemaError",
+    "TaskDataError",
+]
+
+
+class DocassayError(Exception):
+    """Base of everything docassay raises on purpose."""
+
+
+class InputError(DocassayError):
+    """The user's input is wrong; the message says where and what to do."""
+
+
+class ArgumentTypeError(InputError, TypeError):
+    """An argument has the wrong type."""
+
+
+class ArgumentValueError(InputError, ValueError):
+    """An argument has an impossible value."""
+
+
+class SchemaError(ArgumentValueError):
+    """A JSON Schema that cannot be read."""
+
+
+class OrderError(ArgumentValueError):
+    """A name in `order_matters` that is no array here, or names two."""
+
+
+class DocumentError(InputError):
+    """A file or text that is not the JSON it should be."""
+
+
+class ManifestError(InputError):
+    """A table of documents that cannot be used."""
+
+
+class TaskDataError(InputError):
+    """Discovery tasks, corpora or submissions that cannot be used."""
+
+
+class RunError(DocassayError):
+    """A run directory refuses what is asked of it."""
+
+
+class RunMismatchError(RunError):
+    """The directory holds another run; the message names what differs."""
+
+
+class RunLockedError(RunError):
+    """Another process is writing this run."""
+
+
+class MissingDependencyError(DocassayError):
+    """An optional package is not installed."""
+
+    def __init__(self, package: str, extra: str) -> None:
+        super().__init__(f"{package} is not installed; install it with: pip install 'docassay[{extra}]'")
+        self.package = package
+        self.extra = extra
+
+
+class CredentialError(DocassayError):
+    """A key is not set in the environment."""
+
+
+class AccountError(DocassayError):
+    """A vendor refuses the account: credits, subscription or quota."""
+
+
+class ProviderError(DocassayError):
+    """A vendor's answer to one document is a failure."""
+
+
+class ModelError(DocassayError):
+    """A model endpoint failed or answered unusably."""
+
+
+class BudgetError(DocassayError):
+    """A limit on calls or cost would be exceeded."""

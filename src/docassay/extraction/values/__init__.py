@@ -1,0 +1,1 @@
+"""When two values are equal: recognising, folding, canonical forms and their explanation."""

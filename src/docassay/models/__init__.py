@@ -1,0 +1,1 @@
+"""One async client for OpenAI-compatible endpoints."""

@@ -1,0 +1,1 @@
+"""Vendors and models that read documents: contract, registry, one file per vendor."""

@@ -1,0 +1,1 @@
+"""From run tables to what a person reads; nothing is rescored."""

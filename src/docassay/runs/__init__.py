@@ -1,0 +1,1 @@
+"""Run directories: layout, atomic writes, manifests, resume, tables."""
