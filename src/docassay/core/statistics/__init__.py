@@ -1,0 +1,1 @@
+"""Intervals, paired tests and estimators; the random generator is always passed in."""
