@@ -116,7 +116,15 @@ class ProviderError(DocassayError):
 
 
 class ModelError(DocassayError):
-    """A model endpoint failed or answered unusably."""
+    """A model endpoint failed or answered unusably; `transient` says whether asking again later can help."""
+
+    def __init__(
+        self, message: str, *, transient: bool = False, timed_out: bool = False, status: int | None = None
+    ) -> None:
+        super().__init__(message)
+        self.transient = transient
+        self.timed_out = timed_out
+        self.status = status
 
 
 class BudgetError(DocassayError):
