@@ -57,6 +57,28 @@ class LazyGroup(click.Group):
             formatter.write_dl([(name, verb.help) for name, verb in self.verbs.items()])
 
 
+class SpreadCommand(click.Command):
+    """A command without arguments, whose repeatable options take several values at once: `--names a b c`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        repeatable = (option for option in self.params if isinstance(option, click.Option) and option.multiple)
+        spread = {name for option in repeatable for name in option.opts}
+        return super().parse_args(ctx, _spread(args, spread))
+
+
+def _spread(args: list[str], names: set[str]) -> list[str]:
+    """Repeat the name of an option in `names` before each value that follows it."""
+    result: list[str] = []
+    current: str | None = None
+    for arg in args:
+        if arg.startswith("-"):
+            current = arg if arg in names else None
+        elif current is not None and result[-1] != current:
+            result.append(current)
+        result.append(arg)
+    return result
+
+
 def run(command: click.Command) -> NoReturn:
     """Run the command line; a user's mistake is one line on stderr, never a traceback."""
     try:
