@@ -9,6 +9,7 @@
     │   ├── DocumentError           a file or text that is not the JSON it should be
     │   ├── ManifestError           a table of documents that cannot be used
     │   └── TaskDataError           discovery tasks, corpora or submissions that cannot be used
+    │       └── ReviewError         a judge's answer, a blind check or a review that cannot be used; carries a code
     ├── RunError                    a run directory refuses what is asked of it
     │   ├── RunMismatchError        it holds another run: options, inputs or versions differ
     │   └── RunLockedError          another process is writing it
@@ -38,6 +39,7 @@ __all__ = [
     "ModelError",
     "OrderError",
     "ProviderError",
+    "ReviewError",
     "RunError",
     "RunLockedError",
     "RunMismatchError",
@@ -80,6 +82,14 @@ class ManifestError(InputError):
 
 class TaskDataError(InputError):
     """Discovery tasks, corpora or submissions that cannot be used."""
+
+
+class ReviewError(TaskDataError):
+    """A judge's answer, a blind check or a review that cannot be used; `code` names the rule it breaks."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 class RunError(DocassayError):
