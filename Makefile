@@ -12,7 +12,7 @@ LOCK := $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 -
 	--custom-compile-command "make lock" --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-quick test-pythons lint format lock bench evaluator-study setup clean
+.PHONY: help demo test test-quick test-pythons lint format docs lock bench evaluator-study setup clean
 
 help:  ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 18
@@ -37,6 +37,9 @@ lint: $(DEV_STAMP)  ## ruff and mypy
 format: $(DEV_STAMP)  ## Format and sort imports
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
+
+docs: $(DEV_STAMP)  ## Renew docs/cli.md from the commands' own help
+	$(BIN)/python tools/cli_reference.py > docs/cli.md.new && mv docs/cli.md.new docs/cli.md
 
 lock: $(DEV_STAMP)  ## Renew requirements/*.txt: hashes, and no registry addresses
 	$(LOCK) --all-extras requirements/dev.in -o requirements/dev.txt

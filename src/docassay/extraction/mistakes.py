@@ -1,4 +1,4 @@
-"""Says what went wrong in one scored document: each wrong address with its reason, and the fields that cost the most."""
+"""Says what went wrong in one scored document: each wrong address with its reason, and the fields that cost most."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from docassay.cli.common import SpreadCommand, json_option, out_console, print_j
     help="Arrays whose order counts, such as `lines` or `books[*].chapters`; every other one is free.",
 )
 @click.option(
-    "--verdicts", is_flag=True, help="One verdict per address too: in the JSON, or also matched ones on the card."
+    "--verdicts", is_flag=True, help="One verdict per address: in the JSON, or also the matched ones on the card."
 )
 @click.option("--card", "as_card", is_flag=True, help="Print the card even where stdout is not a terminal.")
 @json_option
