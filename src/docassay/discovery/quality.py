@@ -1,7 +1,7 @@
 """Turns a judge's assessments and the gates' caps into quality in points, with bounds where something is uncertain.
 
-Quality = factor · (base + S + E + D + C, each in [0, 1] times its weight), factor 1, 0.5 or 0 by effective support; what is
-uncertain has no quality, only bounds. Source: the discovery protocol's scoring rules.
+Quality = factor · (base + S + E + D + C, each in [0, 1] times its weight), factor 1, 0.5 or 0 by effective support;
+what is uncertain has no quality, only bounds. Source: the discovery protocol's scoring rules.
 """
 
 from __future__ import annotations
