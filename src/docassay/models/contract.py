@@ -12,7 +12,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, Self, runtime_checkable
+from urllib.parse import urlsplit
 
 from docassay.core.digest import digest_bytes, digest_object
 from docassay.errors import ArgumentValueError, ModelError
@@ -96,13 +97,21 @@ class Endpoint:
     def __post_init__(self) -> None:
         if not self.base_url.startswith(("http://", "https://")):
             raise ArgumentValueError(f"an endpoint starts with http:// or https://, not {self.base_url!r}")
-        if "@" in self.base_url.split("/", 3)[2]:
-            raise ArgumentValueError("an endpoint's address holds no user or password: keys come from the environment")
+        if any(sign in self.base_url for sign in "@?#"):
+            raise ArgumentValueError(
+                "an endpoint's address holds no user, password or query: keys come from the environment"
+            )
 
     @property
     def url(self) -> str:
         """The base URL without a trailing slash."""
         return self.base_url.rstrip("/")
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it is this machine."""
+        host = urlsplit(self.base_url).hostname or ""
+        return host in ("localhost", "::1") or host.startswith("127.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +148,8 @@ class ModelRequest:
     max_output_tokens: int
     """Limit on the answer, reasoning included. Part of the digest, and what a cost is reserved for."""
     schema: Mapping[str, Any] | None = field(default=None, repr=False)
-    """JSON Schema of the answer; None asks for free text. Sent as it is."""
+    """JSON Schema of the answer; None asks for free text. Sent as it is. Some servers accept it and ignore it: say in
+    the messages what the answer looks like."""
     schema_name: str = "answer"
     strict: bool = False
     """`strict` of response_format json_schema. True needs a schema in the vendor's dialect."""
@@ -242,7 +252,20 @@ class Receipt:
 
     def as_dict(self) -> dict[str, Any]:
         """The receipt as JSON values."""
-        return asdict(self)
+        return {**asdict(self), "mode": self.mode.value, "token_parameter": self.token_parameter.value}
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> Self:
+        """The receipt that `as_dict` gave."""
+        return cls(
+            **{
+                **stored,
+                "mode": AnswerMode(stored["mode"]),
+                "token_parameter": TokenParameter(stored["token_parameter"]),
+                "usage": Usage(**stored["usage"]),
+                "attempts": tuple(Attempt(**attempt) for attempt in stored["attempts"]),
+            }
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +276,7 @@ class ModelAnswer:
     text: str
     """The answer's text as received; empty where there is none."""
     value: object
-    """The parsed JSON where a schema was asked for and the status is ok, else None. Not validated against the schema."""
+    """The parsed JSON where a schema was asked for and the status is ok, else None. Not checked against the schema."""
     problem: str | None
     """Why the status is not ok, in a sentence; None where it is."""
     reasoning: str | None
