@@ -19,7 +19,16 @@ from docassay.core.statistics.paired import (
     paired_ratios,
 )
 from docassay.errors import ArgumentValueError, RunMismatchError
-from docassay.pipelines.pairing import NO_SUITE, WEIGHTINGS, Aligned, align, version_notes, weighted_difference
+from docassay.pipelines.pairing import (
+    NO_SUITE,
+    WEIGHTINGS,
+    Aligned,
+    Side,
+    align,
+    side_of,
+    version_notes,
+    weighted_difference,
+)
 from docassay.pipelines.run_data import (
     GOLD_VERDICTS,
     VERDICTS,
@@ -71,21 +80,6 @@ class Line:
     def significant(self, alpha: float) -> bool:
         """Whether the corrected test rejects at this level; a figure that was not tested is never significant."""
         return self.adjusted is not None and self.adjusted < alpha
-
-
-@dataclass(frozen=True, slots=True)
-class Side:
-    """One of the two runs, and how far it got on the paired documents."""
-
-    name: str
-    path: str
-    signature: str
-    documents: int
-    scored: int
-    failed: int
-    nothing_to_score: int
-    absent: tuple[str, ...]
-    """Documents that the other run has and this one lacks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,10 +198,10 @@ def _compare(
     headline = weighted_difference(aligned, 0, 1, options.weighting, generator, level)
     counts = dict(_turned_counts(connection))
     result = Comparison(
-        base=_side(aligned, 0),
-        new=_side(aligned, 1),
+        base=side_of(aligned, 0),
+        new=side_of(aligned, 1),
         documents=len(aligned.doc_id),
-        headline=Line(f"accuracy ({WEIGHTINGS[options.weighting]})", headline, headline.p_value),
+        headline=Line(f"{options.weighting} accuracy", headline, headline.p_value),
         metrics=_metric_lines(aligned, generator, level, options.correction),
         verdicts=_verdict_lines(aligned, generator, level, options.correction),
         suites=_suite_lines(aligned, generator, level, options.correction),
@@ -222,22 +216,6 @@ def _compare(
         flags=(),
     )
     return replace(result, flags=tuple(_flags(result)))
-
-
-def _side(aligned: Aligned, run: int) -> Side:
-    documents = aligned.runs[run]
-    scored, failed = int(aligned.scored(run).sum()), int(aligned.failed(run).sum())
-    total = len(aligned.doc_id)
-    return Side(
-        name=documents.run.name,
-        path=str(documents.run.path),
-        signature=documents.signature,
-        documents=total,
-        scored=scored,
-        failed=failed,
-        nothing_to_score=total - scored - failed,
-        absent=aligned.absent[run],
-    )
 
 
 def _metric_lines(aligned: Aligned, generator: np.random.Generator, level: float, correction: str) -> tuple[Line, ...]:
@@ -362,7 +340,7 @@ def _turned(connection: duckdb.DuckDBPyConnection, matched_side: str, limit: int
     rows = connection.execute(
         "SELECT b.doc_id, b.address, b.field, b.verdict, n.verdict, b.gold_raw, b.pred_raw, n.pred_raw "
         f"{_BOTH} AND {matched_side} = 'matched' AND {other_side} <> 'matched' "
-        "ORDER BY b.doc_id, b.address LIMIT $1",
+        "ORDER BY b.filename, b.file_row_number LIMIT $1",
         [limit],
     ).fetchall()
     return tuple(AddressChange(*row) for row in rows)

@@ -52,6 +52,21 @@ class Aligned:
         return self.runs[run].scored[self.rows[run]]
 
 
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One run, and how far it got on the paired documents."""
+
+    name: str
+    path: str
+    signature: str
+    documents: int
+    scored: int
+    failed: int
+    nothing_to_score: int
+    absent: tuple[str, ...]
+    """Documents that another run has and this one lacks."""
+
+
 def align(runs: Sequence[Documents]) -> Aligned:
     """Pair the documents of comparable runs by `doc_id`.
 
@@ -144,8 +159,45 @@ def weighted_difference(
     read = aligned.metric if weighting == "scored" else aligned.filled
     one, other = read(base, "accuracy"), read(new, "accuracy")
     known = ~(np.isnan(one) | np.isnan(other))
-    strata = [suite for suite, has in zip(aligned.suite, known, strict=True) if has] if weighting == "unified" else None
+    strata = _known_suites(aligned, known) if weighting == "unified" else None
     return paired_means(one[known][:, None], other[known][:, None], generator=generator, level=level, strata=strata)[0]
+
+
+def weighted_interval(
+    aligned: Aligned, run: int, weighting: str, generator: np.random.Generator, level: float
+) -> PairedDifference:
+    """The interval of one run's figure: its difference from nothing, by the same bootstrap."""
+    nothing = np.zeros(len(aligned.doc_id))
+    if weighting == "pooled":
+        matched, total = pooled_counts(aligned, run)
+        zero = (nothing[:, None], np.ones_like(nothing)[:, None])
+        return paired_ratios(zero, (matched[:, None], total[:, None]), generator=generator, level=level)[0]
+    values = aligned.metric(run, "accuracy") if weighting == "scored" else aligned.filled(run, "accuracy")
+    known = ~np.isnan(values)
+    strata = _known_suites(aligned, known) if weighting == "unified" else None
+    zero_column = nothing[known][:, None]
+    return paired_means(zero_column, values[known][:, None], generator=generator, level=level, strata=strata)[0]
+
+
+def side_of(aligned: Aligned, run: int) -> Side:
+    """How far one run got on the paired documents."""
+    documents = aligned.runs[run]
+    scored, failed = int(aligned.scored(run).sum()), int(aligned.failed(run).sum())
+    total = len(aligned.doc_id)
+    return Side(
+        name=documents.run.name,
+        path=str(documents.run.path),
+        signature=documents.signature,
+        documents=total,
+        scored=scored,
+        failed=failed,
+        nothing_to_score=total - scored - failed,
+        absent=aligned.absent[run],
+    )
+
+
+def _known_suites(aligned: Aligned, known: NDArray[np.bool_]) -> list[str]:
+    return [suite for suite, has in zip(aligned.suite, known, strict=True) if has]
 
 
 def _suite(runs: Sequence[Documents], index: Sequence[dict[str, int]], doc: str) -> str:

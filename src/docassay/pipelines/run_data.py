@@ -129,7 +129,8 @@ def attach(connection: duckdb.DuckDBPyConnection, runs: Sequence[Run]) -> None:
     """Make each run's tables the views `scores_0`, `verdicts_0`, `scores_1`, …"""
     for index, run in enumerate(runs):
         for table, pattern in (("scores", run.scores), ("verdicts", run.verdicts)):
-            connection.read_parquet(pattern, hive_partitioning=False).create_view(f"{table}_{index}")
+            parts = connection.read_parquet(pattern, hive_partitioning=False, filename=True, file_row_number=True)
+            parts.create_view(f"{table}_{index}")
 
 
 def read_documents(connection: duckdb.DuckDBPyConnection, runs: Sequence[Run]) -> list[Documents]:
