@@ -1,1 +1,8 @@
-"""When two values are equal: recognising, folding, canonical forms and their explanation."""
+"""Decides what a value is compared as: text to number, date, time or nothing, and the key that equality is."""
+
+from __future__ import annotations
+
+from docassay.extraction.values.canon import ValueRules, rules
+from docassay.extraction.values.reading import Comparison, Fold, Reading, Step
+
+__all__ = ["Comparison", "Fold", "Reading", "Step", "ValueRules", "rules"]
