@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-__all__ = ["SHOWN_DOCUMENTS", "Code", "Fault", "Faults", "shown"]
+__all__ = ["MOST_FAULTS", "SHOWN_DOCUMENTS", "Code", "Fault", "Faults", "clip", "counted", "shown"]
 
 SHOWN_DOCUMENTS = 5
 """How many offending document ids a fault names; it counts them all."""
+MOST_FAULTS = 10_000
+"""How many faults of one submission are kept; a hostile one could have millions. The rest is counted."""
 _SHOWN_CHARACTERS = 120
 
 
@@ -122,44 +124,71 @@ class Fault:
         return ", ".join(self.doc_ids) + (f" and {more} more" if more else "")
 
 
+@dataclass(slots=True)
+class _Notes:
+    """The list that the collectors of one submission share."""
+
+    items: list[Fault] = field(default_factory=list)
+    total: int = 0
+
+
 class Faults:
     """Collects the faults of one submission, or of one finding within it."""
 
-    def __init__(self, finding: int | None = None, finding_id: str | None = None) -> None:
-        self.items: list[Fault] = []
+    def __init__(self, finding: int | None = None, finding_id: str | None = None, notes: _Notes | None = None) -> None:
         self._finding = finding
         self._finding_id = finding_id
+        self._notes = notes or _Notes()
+
+    @classmethod
+    def continuing(cls, items: Iterable[Fault], total: int) -> Faults:
+        """A collector that begins with the faults of an earlier stage."""
+        return cls(notes=_Notes(list(items), total))
+
+    @property
+    def items(self) -> tuple[Fault, ...]:
+        """The faults kept, in the order found."""
+        return tuple(self._notes.items)
+
+    @property
+    def total(self) -> int:
+        """How many faults there were; more than are kept for a hostile submission."""
+        return self._notes.total
 
     def add(self, code: Code, field: str, found: str, expected: str, doc_ids: Iterable[str] = ()) -> None:
         """Note one fault; `found` and `expected` are already short texts, `doc_ids` all documents that offend."""
+        self._notes.total += 1
+        if len(self._notes.items) >= MOST_FAULTS:
+            return
         documents = list(doc_ids)
-        first = tuple(_clip(doc_id) for doc_id in documents[:SHOWN_DOCUMENTS])
-        fault = Fault(code, self._finding_id, self._finding, field, found, expected, first, len(documents))
-        self.items.append(fault)
+        first = tuple(clip(doc_id) for doc_id in documents[:SHOWN_DOCUMENTS])
+        finding_id = None if self._finding_id is None else clip(self._finding_id)
+        fault = Fault(code, finding_id, self._finding, field, found, expected, first, len(documents))
+        self._notes.items.append(fault)
 
     def of_finding(self, finding: int, finding_id: str | None) -> Faults:
         """A collector for one finding that adds to this one's list."""
-        child = Faults(finding, finding_id)
-        child.items = self.items
-        return child
-
-    def codes(self) -> Sequence[Code]:
-        """The codes noted so far, in order."""
-        return [fault.code for fault in self.items]
+        return Faults(finding, finding_id, self._notes)
 
 
 def shown(value: object) -> str:
     """A JSON value in at most a line: objects and lists by size, long texts and numbers cut."""
     if isinstance(value, dict):
-        return f"an object with {_clip(', '.join(repr(key) for key in list(value)[:6])) or 'no fields'}"
+        return f"an object with {clip(', '.join(repr(key) for key in list(value)[:6])) or 'no fields'}"
     if isinstance(value, list):
         return f"a list of {len(value)}"
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, int) and value.bit_length() > 256:
         return f"an integer of {value.bit_length()} bits"
-    return _clip(repr(value))
+    return clip(repr(value))
 
 
-def _clip(text: str) -> str:
+def counted(number: int, what: str) -> str:
+    """A number with its noun."""
+    return f"{number:,} {what}" + ("" if number == 1 else "s")
+
+
+def clip(text: str) -> str:
+    """At most a line of a text."""
     return text if len(text) <= _SHOWN_CHARACTERS else text[:_SHOWN_CHARACTERS] + "…"

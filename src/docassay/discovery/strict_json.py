@@ -21,6 +21,9 @@ __all__ = ["MAX_DEPTH", "check_value", "parse_json", "parse_line", "read_json"]
 MAX_DEPTH = 64
 """How deep arrays and objects may nest; no record of this package needs more than eight levels."""
 
+MAX_INTEGER_BITS = 14_000
+"""Longest integer; Python prints no more than 4,300 digits, and a digest needs them all."""
+
 _MANY_DIGITS = re.compile(rb"[0-9]{19}")
 
 
@@ -97,6 +100,8 @@ def _problem(node: object) -> str | None:
         return _surrogate(node)
     if isinstance(node, float):
         return None if math.isfinite(node) else f"{node} is not a JSON number"
+    if isinstance(node, int) and node.bit_length() > MAX_INTEGER_BITS:
+        return f"an integer of {node.bit_length()} bits is too long to print"
     if node is None or isinstance(node, bool | int | dict | list):
         return None
     return f"a {type(node).__name__} is not JSON"

@@ -15,7 +15,7 @@ from importlib import resources
 from typing import Any, Literal, TypeVar, get_args
 
 from docassay.core.digest import digest_object
-from docassay.discovery.faults import Code, Fault, Faults, shown
+from docassay.discovery.faults import Code, Fault, Faults, clip, shown
 from docassay.discovery.strict_json import check_value, parse_json
 from docassay.discovery.tasks import ASSOCIATION, GROUP, KINDS, Kind, Task
 from docassay.errors import DocumentError
@@ -60,6 +60,9 @@ ROLES: tuple[Role, ...] = get_args(Role)
 MAX_FILTERS = 3
 MAX_VALUES = 20
 MAX_SPANS = 15
+
+MOST_READ = 1000
+"""How many items of a list with too many of them are read for their own faults."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +189,7 @@ class DraftFinding:
     population, comparison: also None where the contract wants none.
     definitions, assignments: only if all of them could be read and their ids pair up.
     evidence: the readable rows with their positions; `evidence_complete` tells whether that is all.
-    statistics: every entry whose value is a number or null.
+    statistics: every entry whose value is a number or null; `mistyped_statistics` names the others.
     """
 
     index: int
@@ -199,6 +202,7 @@ class DraftFinding:
     definitions: tuple[Definition, ...] | None
     assignments: tuple[Assignment, ...] | None
     statistics: Mapping[str, Number] | None
+    mistyped_statistics: frozenset[str]
     evidence: tuple[tuple[int, Evidence], ...]
     evidence_complete: bool
     limitations: tuple[str, ...] | None
@@ -215,13 +219,15 @@ class Draft:
 
     submission: the typed record; None if there is any structural fault.
     findings: each finding as far as it could be read.
-    faults: all structural faults, in the submission's order.
+    faults: all structural faults, in the submission's order (a hostile submission's first MOST_FAULTS).
+    faults_total: how many there were.
     value: the parsed JSON; None if the text is not JSON.
     """
 
     submission: Submission | None
     findings: tuple[DraftFinding, ...]
     faults: tuple[Fault, ...]
+    faults_total: int
     value: Any = field(repr=False)
 
 
@@ -236,19 +242,19 @@ def parse_submission(source: object, task: Task) -> Draft:
     except DocumentError as error:
         code = Code.NON_FINITE_NUMBER if "not a JSON number" in str(error) or "double" in str(error) else Code.NOT_JSON
         faults.add(code, "", str(error).removeprefix("submission: "), "strict JSON (UTF-8, finite numbers)")
-        return Draft(None, (), tuple(faults.items), None)
+        return Draft(None, (), faults.items, 1, None)
     findings, reason = _read_submission(value, task, faults)
     submission = None
-    if not faults.items:
+    if not faults.total:
         submission = Submission(task.task_id, tuple(_complete(item) for item in findings), reason, value)
-    return Draft(submission, findings, tuple(faults.items), value)
+    return Draft(submission, findings, faults.items, faults.total, value)
 
 
 def read_draft_finding(value: object, task: Task) -> tuple[DraftFinding, tuple[Fault, ...]]:
     """One finding alone, such as a draft without statistics; faults name fields as `findings[0]…`. Never raises."""
     faults = Faults()
     draft = _read_finding(value, 0, task, faults)
-    return draft, tuple(faults.items)
+    return draft, faults.items
 
 
 def finding_value(finding: Finding) -> dict[str, Any]:
@@ -333,7 +339,7 @@ def _read_submission(value: object, task: Task, faults: Faults) -> tuple[tuple[D
         faults.add(Code.WRONG_TYPE, "abstention_reason", shown(reason), "text")
     elif findings == [] and isinstance(reason, str) and not reason.strip():
         faults.add(Code.EMPTY_ABSTENTION, "abstention_reason", shown(reason), "a reason, as there are no findings")
-    drafts = tuple(_read_finding(item, index, task, faults) for index, item in enumerate(findings or ()))
+    drafts = tuple(_read_finding(item, index, task, faults) for index, item in enumerate((findings or [])[:MOST_READ]))
     _check_finding_ids(drafts, faults)
     return drafts, reason if isinstance(reason, str) else ""
 
@@ -366,6 +372,7 @@ def _read_finding(value: object, index: int, task: Task, all_faults: Faults) -> 
     definitions = _definitions(fields, path, task, faults)
     assignments = _assignments(fields, path, task, faults)
     paired = _check_pairing(definitions, assignments, path, faults)
+    statistics, mistyped = _statistics(fields, path, faults)
     evidence, complete = _evidence(fields, path, faults)
     return DraftFinding(
         index=index,
@@ -377,7 +384,8 @@ def _read_finding(value: object, index: int, task: Task, all_faults: Faults) -> 
         comparison=comparison,
         definitions=definitions if paired else None,
         assignments=assignments if paired else None,
-        statistics=_statistics(fields, path, faults),
+        statistics=statistics,
+        mistyped_statistics=mistyped,
         evidence=evidence,
         evidence_complete=complete,
         limitations=_limitations(fields, path, faults),
@@ -448,13 +456,15 @@ def _population(fields: Mapping[str, Any], path: str, task: Task, faults: Faults
         return None
     if len(rules) > MAX_FILTERS:
         faults.add(Code.TOO_MANY_FILTERS, f"{here}.filters", str(len(rules)), f"at most {MAX_FILTERS}")
-    filters = [_filter(rule, f"{here}.filters[{number}]", task, faults) for number, rule in enumerate(rules)]
+    filters = [
+        _filter(rule, f"{here}.filters[{number}]", task, faults) for number, rule in enumerate(rules[:MOST_READ])
+    ]
     read = tuple(rule for rule in filters if rule is not None)
     return Population(read) if len(read) == len(rules) <= MAX_FILTERS else None
 
 
 def _filter(value: object, path: str, task: Task, faults: Faults) -> Filter | None:
-    before = len(faults.items)
+    before = faults.total
     fields = _object(value, path, ("field", "op", "value"), faults)
     if fields is None:
         return None
@@ -465,7 +475,7 @@ def _filter(value: object, path: str, task: Task, faults: Faults) -> Filter | No
         faults.add(Code.FILTER_OPERATOR, f"{path}.op", shown(op), " or ".join(OPERATORS))
     elif "op" in fields and "value" in fields:
         _check_filter_value(fields["value"], op == "in", f"{path}.value", faults)
-    if len(faults.items) > before:
+    if faults.total > before:
         return None
     given = fields["value"]
     return Filter(fields["field"], fields["op"], tuple(given) if isinstance(given, list) else given)
@@ -524,32 +534,33 @@ def _shape(value: Mapping[str, Any], wanted: tuple[str, str], path: str, faults:
 def _groups(value: Mapping[str, Any], path: str, task: Task, faults: Faults) -> GroupComparison | None:
     if not _shape(value, ("field", "groups"), path, faults):
         return None
-    name, before = value["field"], len(faults.items)
+    name, before = value["field"], faults.total
     if not isinstance(name, str) or name not in task.allowed_metadata_fields or name == "timestamp":
         faults.add(Code.COMPARISON_FIELD, f"{path}.field", shown(name), _allowed(task) + ", and not timestamp")
     groups = value["groups"]
     if not isinstance(groups, list) or len(groups) != 2:
         faults.add(Code.COMPARISON_GROUPS, f"{path}.groups", shown(groups), "two lists of values")
         return None
-    for number, group in enumerate(groups):
-        _check_group(group, f"{path}.groups[{number}]", faults)
-    if any(fault.code == Code.COMPARISON_GROUPS for fault in faults.items[before:]):
+    sound = [_check_group(group, f"{path}.groups[{number}]", faults) for number, group in enumerate(groups)]
+    if not all(sound):
         return None
     twice = _first_repeat([*groups[0], *groups[1]])
     if twice is not None:
         faults.add(
             Code.COMPARISON_OVERLAP, f"{path}.groups", f"{shown(twice)} twice", "distinct values in disjoint groups"
         )
-    return None if len(faults.items) > before else GroupComparison(name, (tuple(groups[0]), tuple(groups[1])))
+    return None if faults.total > before else GroupComparison(name, (tuple(groups[0]), tuple(groups[1])))
 
 
-def _check_group(group: object, path: str, faults: Faults) -> None:
+def _check_group(group: object, path: str, faults: Faults) -> bool:
     expected = f"1 to {MAX_VALUES} texts or finite numbers"
     if not isinstance(group, list) or not 1 <= len(group) <= MAX_VALUES:
         faults.add(Code.COMPARISON_GROUPS, path, shown(group), expected)
-    elif not all(_is_scalar(item) for item in group):
-        wrong = next(item for item in group if not _is_scalar(item))
-        faults.add(Code.COMPARISON_GROUPS, path, f"{shown(wrong)} among them", expected)
+        return False
+    wrong = [item for item in group if not _is_scalar(item)]
+    if wrong:
+        faults.add(Code.COMPARISON_GROUPS, path, f"{shown(wrong[0])} among them", expected)
+    return not wrong
 
 
 def _first_repeat(values: list[Scalar]) -> Scalar | None:
@@ -564,13 +575,13 @@ def _first_repeat(values: list[Scalar]) -> Scalar | None:
 def _cutoff(value: Mapping[str, Any], path: str, faults: Faults) -> CutoffComparison | None:
     if not _shape(value, ("field", "cutoff"), path, faults):
         return None
-    before = len(faults.items)
+    before = faults.total
     if value["field"] != "timestamp":
         faults.add(Code.COMPARISON_FIELD, f"{path}.field", shown(value["field"]), "timestamp")
     cutoff = value["cutoff"]
     if not isinstance(cutoff, str) or not _is_day(cutoff):
         faults.add(Code.BAD_CUTOFF, f"{path}.cutoff", shown(cutoff), "a day that exists, as YYYY-MM-DD")
-    return None if len(faults.items) > before else CutoffComparison(value["cutoff"])
+    return None if faults.total > before else CutoffComparison(value["cutoff"])
 
 
 def _is_day(text: str) -> bool:
@@ -683,13 +694,15 @@ def _evidence(fields: Mapping[str, Any], path: str, faults: Faults) -> tuple[tup
     here = f"{path}.evidence"
     if not rows:
         faults.add(Code.NO_EVIDENCE, here, "none", "at least one quote")
-    read = [(number, _evidence_row(row, f"{here}[{number}]", faults)) for number, row in enumerate(rows)]
+    if len(rows) > MAX_SPANS:
+        faults.add(Code.TOO_MANY_SPANS, here, str(len(rows)), f"at most {MAX_SPANS}")
+    read = [(number, _evidence_row(row, f"{here}[{number}]", faults)) for number, row in enumerate(rows[:MOST_READ])]
     known = tuple((number, row) for number, row in read if row is not None)
     return known, len(known) == len(rows)
 
 
 def _evidence_row(value: object, path: str, faults: Faults) -> Evidence | None:
-    before = len(faults.items)
+    before = faults.total
     fields = _object(value, path, ("doc_id", "start", "end", "quote", "role"), faults)
     if fields is None:
         return None
@@ -701,7 +714,7 @@ def _evidence_row(value: object, path: str, faults: Faults) -> Evidence | None:
     role = fields.get("role")
     if "role" in fields and (not isinstance(role, str) or role not in ROLES):
         faults.add(Code.EVIDENCE_ROLE, f"{path}.role", shown(role), " or ".join(ROLES))
-    if len(faults.items) > before or doc_id is None or quote is None:
+    if faults.total > before or doc_id is None or quote is None:
         return None
     return Evidence(doc_id, fields["start"], fields["end"], quote, fields["role"])
 
@@ -716,17 +729,23 @@ def _check_offset(value: object, least: int, path: str, faults: Faults) -> None:
 # Statistics
 
 
-def _statistics(fields: Mapping[str, Any], path: str, faults: Faults) -> Mapping[str, Number] | None:
+def _statistics(
+    fields: Mapping[str, Any], path: str, faults: Faults
+) -> tuple[Mapping[str, Number] | None, frozenset[str]]:
     if "statistics" not in fields:
-        return None
+        return None, frozenset()
     value, here = fields["statistics"], f"{path}.statistics"
     if not isinstance(value, dict):
         faults.add(Code.WRONG_TYPE, here, shown(value), "an object")
-        return None
-    for name, entry in value.items():
-        if isinstance(entry, bool) or not (entry is None or isinstance(entry, int | float)):
-            faults.add(Code.STATISTIC_TYPE, f"{here}.{shown(name)[1:-1]}", shown(entry), "a number or null")
-    return value
+        return None, frozenset()
+    mistyped = frozenset(name for name, entry in value.items() if not _is_number_or_null(entry))
+    for name in sorted(mistyped):
+        faults.add(Code.STATISTIC_TYPE, f"{here}.{clip(name)}", shown(value[name]), "a number or null")
+    return {name: entry for name, entry in value.items() if name not in mistyped}, mistyped
+
+
+def _is_number_or_null(value: object) -> bool:
+    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
 
 
 # Parts of any object
