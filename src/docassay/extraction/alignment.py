@@ -1,0 +1,339 @@
+"""Which predicted row goes with which ground-truth row: the pairing that is worth most, found without trying them all.
+
+The worth of a pair is (matched, shared); nested arrays count with their own best pairing, and a pair that matches
+nothing is no pair. Exactness rests on these facts, each held to brute force by the tests:
+
+* The worth of two contents is bounded above by the intersections of their multisets of items and of places; for rows
+  without arrays the bound is the worth.
+* If every predicted row has one best partner, strictly better than its others, and no two have the same, then that is
+  the only best pairing (the sum of the rows' maxima is an upper bound, and it is reached).
+* If some rows, the open ones, have not, a pair (p, g) of the others stays in every best pairing while
+  w(p, g) > max over other g' of w(p, g') + max over open p' of w(p', g): u(p) = the first maximum and
+  v(g) = w(p, g) - u(p) are then feasible dual values next to any solution for the open rows (linear programming
+  duality). Rows whose pair fails the test become open too, until none does; only the open rows are solved.
+* Where bounds stand in for worths, an assignment that selects only exact worths is optimal for the worths themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from docassay.extraction.assignment import best_assignment
+from docassay.extraction.flatten import ArrayContent, Content, Space
+
+
+@dataclass(frozen=True, slots=True)
+class Worth:
+    """What a pair of rows, or of arrays, is worth: values that agree and addresses they share."""
+
+    matched: int
+    shared: int
+
+
+NOTHING: Final = Worth(0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Objective:
+    """What a pairing maximises: matched * `matched_weight` + shared * `shared_weight`, in whole numbers."""
+
+    matched_weight: int
+    shared_weight: int
+
+    def of(self, matched: int, shared: int) -> int:
+        return matched * self.matched_weight + shared * self.shared_weight
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """`count` rows of one predicted content paired with rows of one ground-truth content."""
+
+    predicted: Content
+    gold: Content
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """The best pairing of two arrays and what it is worth."""
+
+    pairs: tuple[Pair, ...]
+    matched: int
+    shared: int
+
+
+@dataclass(slots=True)
+class _Cell:
+    """What is known of one pair of contents: an upper bound, or the worth itself."""
+
+    matched: int
+    shared: int
+    exact: bool
+
+
+class Aligner:
+    """Finds best pairings for one pair of documents under one objective; remembers every content met twice."""
+
+    def __init__(self, space: Space, objective: Objective) -> None:
+        self._space = space
+        self._objective = objective
+        self._worths: dict[tuple[int, int], Worth] = {}
+        self._pairings: dict[tuple[int, int], Pairing] = {}
+        self._orders: dict[int, tuple[object, ...]] = {}
+        self.approximated: set[int] = set()
+        self.assignments = 0
+
+    def pairing(self, predicted: ArrayContent, gold: ArrayContent) -> Pairing:
+        """The best pairing of two arrays' rows."""
+        key = (predicted.id, gold.id)
+        found = self._pairings.get(key)
+        if found is None:
+            found = self._pairings[key] = self._pair(predicted, gold)
+        return found
+
+    def worth(self, predicted: Content, gold: Content) -> Worth:
+        """The worth of two rows, nested arrays at their best; NOTHING if no value agrees."""
+        if predicted is gold:
+            return Worth(predicted.size, predicted.size)
+        key = (predicted.id, gold.id)
+        found = self._worths.get(key)
+        if found is None:
+            found = self._worths[key] = self._worth(predicted, gold)
+        return found
+
+    def _worth(self, predicted: Content, gold: Content) -> Worth:
+        matched = len(predicted.item_set & gold.item_set)
+        shared = shared_places(predicted, gold)
+        for place, array in predicted.arrays.items():
+            other = gold.arrays.get(place)
+            if other is not None:
+                pairing = self.pairing(array, other)
+                matched += pairing.matched
+                shared += pairing.shared
+        return Worth(matched, shared) if matched else NOTHING
+
+    # --- one array against one array ----------------------------------------------------------------------------
+
+    def _pair(self, predicted: ArrayContent, gold: ArrayContent) -> Pairing:
+        if predicted is gold:
+            pairs = tuple(Pair(content, content, count) for content, count in gold.counts.items())
+            return Pairing(pairs, gold.size, gold.size)
+        problem = _Problem(self, predicted, gold)
+        pairs = tuple(problem.solve())
+        matched = shared = 0
+        for pair in pairs:
+            worth = self.worth(pair.predicted, pair.gold)
+            matched += worth.matched * pair.count
+            shared += worth.shared * pair.count
+        return Pairing(pairs, matched, shared)
+
+    @property
+    def objective(self) -> Objective:
+        return self._objective
+
+    def order(self, content: Content) -> tuple[object, ...]:
+        """A sort key that is a function of content alone, however the documents were ordered."""
+        found = self._orders.get(content.id)
+        if found is None:
+            space = self._space
+            leaves = sorted([(space.item_places[item].steps_key(), space.item_canons[item]) for item in content.items])
+            arrays = sorted(
+                (place.steps_key(), sorted((self.order(row), count) for row, count in array.counts.items()))
+                for place, array in content.arrays.items()
+            )
+            found = self._orders[content.id] = (tuple(leaves), tuple((key, tuple(rows)) for key, rows in arrays))
+        return found
+
+
+def shared_places(predicted: Content, gold: Content) -> int:
+    """How many places the rows' own items have in common."""
+    if predicted.shape is gold.shape:
+        return len(gold.shape.places)
+    return len(predicted.shape.places & gold.shape.places)
+
+
+@dataclass(slots=True)
+class _Problem:
+    """One array against one array: candidates, rows settled at sight, and the rest by assignment."""
+
+    aligner: Aligner
+    predicted: ArrayContent
+    gold: ArrayContent
+    left: dict[Content, int] = field(default_factory=dict)
+    right: dict[Content, int] = field(default_factory=dict)
+    cells: dict[Content, dict[Content, _Cell]] = field(default_factory=dict)
+
+    def solve(self) -> Iterator[Pair]:
+        self.left, self.right = dict(self.predicted.counts), dict(self.gold.counts)
+        self.cells = self._candidates()
+        yield from self._settle()
+        yield from self._assign()
+
+    # --- candidates ---------------------------------------------------------------------------------------------
+
+    def _candidates(self) -> dict[Content, dict[Content, _Cell]]:
+        flat = self.predicted.flat and self.gold.flat
+        holders: dict[int, list[Content]] = {}
+        for gold in self.right:
+            for item in gold.items if flat else gold.bagged():
+                holders.setdefault(item, []).append(gold)
+        table: dict[Content, dict[Content, _Cell]] = {}
+        for row in self.left:
+            matched: dict[Content, int] = {}
+            if flat:
+                for item in row.items:
+                    for gold in holders.get(item, ()):
+                        matched[gold] = matched.get(gold, 0) + 1
+            else:
+                for item, count in row.bagged().items():
+                    for gold in holders.get(item, ()):
+                        matched[gold] = matched.get(gold, 0) + min(count, gold.bagged()[item])
+            table[row] = {gold: self._cell(row, gold, count) for gold, count in matched.items()}
+        return table
+
+    def _cell(self, row: Content, gold: Content, matched: int) -> _Cell:
+        if row is gold:
+            return _Cell(row.size, row.size, exact=True)
+        if not row.arrays and not gold.arrays:
+            return _Cell(matched, shared_places(row, gold), exact=True)
+        return _Cell(matched, shared_bound(row, gold), exact=False)
+
+    def _refine(self, row: Content, gold: Content) -> _Cell:
+        """Replace a bound by the worth; a pair that matches nothing after all is no candidate any more."""
+        worth = self.aligner.worth(row, gold)
+        cell = _Cell(worth.matched, worth.shared, exact=True)
+        if worth.matched:
+            self.cells[row][gold] = cell
+        else:
+            del self.cells[row][gold]
+        return cell
+
+    def _weight(self, cell: _Cell) -> int:
+        return self.aligner.objective.of(cell.matched, cell.shared)
+
+    # --- rows settled at sight ----------------------------------------------------------------------------------
+
+    def _settle(self) -> Iterator[Pair]:
+        best, second = {}, {}
+        for row in self.left:
+            partner, first, runner_up = self._favourite(row)
+            if partner is not None and first > runner_up:
+                best[row], second[row] = (partner, first), runner_up
+        claims: dict[Content, list[Content]] = {}
+        for row, (partner, _) in best.items():
+            claims.setdefault(partner, []).append(row)
+        for partner, rows in claims.items():
+            if len(rows) > 1 or self.left[rows[0]] > self.right[partner]:
+                for row in rows:
+                    del best[row]
+        open_rows = [row for row in self.left if row not in best and self.cells[row]]
+        yield from self._settled(best, second, open_rows)
+
+    def _favourite(self, row: Content) -> tuple[Content | None, int, int]:
+        """The best partner of a row by exact worth, that worth, and a bound for all its others."""
+        cells = self.cells[row]
+        while True:
+            partner, first, runner_up = None, 0, 0
+            for gold, cell in cells.items():
+                weight = self._weight(cell)
+                if weight > first:
+                    partner, first, runner_up = gold, weight, first
+                elif weight > runner_up:
+                    runner_up = weight
+            if partner is None or cells[partner].exact:
+                return partner, first, runner_up
+            self._refine(row, partner)
+
+    def _settled(
+        self, best: dict[Content, tuple[Content, int]], second: dict[Content, int], open_rows: list[Content]
+    ) -> Iterator[Pair]:
+        pressure: dict[Content, int] = {}
+        owner = {partner: row for row, (partner, _) in best.items()}
+        while open_rows:
+            unsettled = []
+            for row in open_rows:
+                for gold, cell in self.cells[row].items():
+                    weight = self._weight(cell)
+                    if weight > pressure.get(gold, 0):
+                        pressure[gold] = weight
+                        rival = owner.get(gold)
+                        if rival is not None and best[rival][1] <= second[rival] + weight:
+                            unsettled.append(rival)
+                            del owner[gold]
+            for row in unsettled:
+                del best[row]
+            open_rows = unsettled
+        for row, (partner, _) in best.items():
+            yield self._take(row, partner)
+
+    def _take(self, row: Content, partner: Content) -> Pair:
+        count = min(self.left[row], self.right[partner])
+        for side, content in ((self.left, row), (self.right, partner)):
+            side[content] -= count
+            if not side[content]:
+                del side[content]
+        return Pair(row, partner, count)
+
+    # --- the rest -----------------------------------------------------------------------------------------------
+
+    def _assign(self) -> Iterator[Pair]:
+        for rows, partners in self._components():
+            yield from self._solve_component(rows, partners)
+
+    def _components(self) -> Iterator[tuple[list[Content], list[Content]]]:
+        """Groups of rows that candidates connect, each side in the order of its content, copies side by side."""
+        reachable: dict[Content, list[Content]] = {gold: [] for gold in self.right}
+        for row in self.left:
+            for gold in self.cells[row]:
+                if gold in reachable:
+                    reachable[gold].append(row)
+        seen: set[Content] = set()
+        for start in self.left:
+            if start in seen:
+                continue
+            seen.add(start)
+            rows, partners, met = [start], [], set()
+            for row in rows:
+                for gold in self.cells[row]:
+                    if gold in reachable and gold not in met:
+                        met.add(gold)
+                        partners.append(gold)
+                        new = [other for other in reachable[gold] if other not in seen]
+                        seen.update(new)
+                        rows.extend(new)
+            if partners:
+                order = self.aligner.order
+                yield (
+                    self._copies(sorted(rows, key=order), self.left),
+                    self._copies(sorted(partners, key=order), self.right),
+                )
+
+    @staticmethod
+    def _copies(contents: list[Content], counts: dict[Content, int]) -> list[Content]:
+        return [content for content in contents for _ in range(counts[content])]
+
+    def _solve_component(self, rows: list[Content], partners: list[Content]) -> Iterator[Pair]:
+        while True:
+            weights = [
+                [self._weight(cell) if (cell := cells.get(gold)) is not None else 0 for gold in partners]
+                for cells in [self.cells[row] for row in rows]
+            ]
+            self.aligner.assignments += 1
+            chosen = best_assignment(weights)
+            bounded = {(rows[i], partners[j]) for i, j in chosen if not self.cells[rows[i]][partners[j]].exact}
+            if not bounded:
+                break
+            for row, gold in bounded:
+                self._refine(row, gold)
+        for i, j in chosen:
+            yield Pair(rows[i], partners[j], 1)
+
+
+def shared_bound(predicted: Content, gold: Content) -> int:
+    """An upper bound of the addresses two rows can share: the intersection of their multisets of places."""
+    ours, theirs = predicted.places_bagged(), gold.places_bagged()
+    if len(theirs) < len(ours):
+        ours, theirs = theirs, ours
+    return sum([min(count, theirs[place]) for place, count in ours.items() if place in theirs])

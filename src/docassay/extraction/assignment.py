@@ -1,0 +1,100 @@
+"""Which rows go with which, given what each pair is worth; knows nothing of documents.
+
+Optimal assignment (Kuhn 1955; Jonker and Volgenant 1987, as implemented by scipy.optimize.linear_sum_assignment).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+# Above this many rows on the smaller side scipy is faster; below, importing and calling it costs more than it saves.
+_SMALL = 6
+
+
+def best_assignment(weights: Sequence[Sequence[int]] | NDArray[np.float64]) -> list[tuple[int, int]]:
+    """The pairs (row, column) of a maximum-weight assignment; weights are >= 0, and a pair worth 0 is no pair.
+
+    The choice among optima is a function of the matrix alone. Weights must be exact in double precision.
+    """
+    rows, columns = len(weights), len(weights[0])
+    if rows == 1 or columns == 1:
+        return _single(weights, rows, columns)
+    if min(rows, columns) <= _SMALL and max(rows, columns) <= 4 * _SMALL and not isinstance(weights, np.ndarray):
+        pairs = _shortest_paths(weights) if rows <= columns else _flipped(weights)
+    else:
+        from scipy.optimize import linear_sum_assignment
+
+        matrix = np.asarray(weights, dtype=np.float64)
+        chosen_rows, chosen_columns = linear_sum_assignment(matrix, maximize=True)
+        pairs = list(zip(chosen_rows.tolist(), chosen_columns.tolist(), strict=True))
+    return [(row, column) for row, column in pairs if weights[row][column] > 0]
+
+
+def _single(weights: Sequence[Sequence[int]] | NDArray[np.float64], rows: int, columns: int) -> list[tuple[int, int]]:
+    cells = [(row, column) for row in range(rows) for column in range(columns)]
+    best = max(cells, key=lambda cell: (weights[cell[0]][cell[1]], -cell[0], -cell[1]))
+    return [best] if weights[best[0]][best[1]] > 0 else []
+
+
+def _flipped(weights: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
+    pairs = _shortest_paths([list(column) for column in zip(*weights, strict=True)])
+    return [(row, column) for column, row in pairs]
+
+
+def _shortest_paths(weights: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
+    """Successive shortest augmenting paths with potentials, rows <= columns, in whole numbers."""
+    columns = len(weights[0])
+    owner = [-1] * columns
+    row_potential = [0] * len(weights)
+    column_potential = [0] * columns
+    for start in range(len(weights)):
+        _augment(start, weights, owner, row_potential, column_potential)
+    return sorted((row, column) for column, row in enumerate(owner) if row >= 0)
+
+
+def _augment(
+    start: int,
+    weights: Sequence[Sequence[int]],
+    owner: list[int],
+    row_potential: list[int],
+    column_potential: list[int],
+) -> None:
+    columns = range(len(owner))
+    distance: list[int | None] = [None] * len(owner)
+    came_from = [-1] * len(owner)  # the column before on the path, -1 for the start row
+    settled: list[int] = []
+    is_settled = [False] * len(owner)
+    row, last, base = start, -1, 0
+    while True:
+        own, potential = weights[row], row_potential[row]
+        for column in columns:
+            if not is_settled[column]:
+                length = base - own[column] - potential - column_potential[column]
+                known = distance[column]
+                if known is None or length < known:
+                    distance[column], came_from[column] = length, last
+        nearest, length = -1, 0
+        for column in columns:
+            reached = distance[column]
+            if not is_settled[column] and reached is not None and (nearest < 0 or reached < length):
+                nearest, length = column, reached
+        base = length
+        if owner[nearest] < 0:
+            break
+        settled.append(nearest)
+        is_settled[nearest] = True
+        last, row = nearest, owner[nearest]
+    row_potential[start] += base
+    for column in settled:
+        reached = distance[column]
+        assert reached is not None
+        row_potential[owner[column]] += base - reached
+        column_potential[column] -= base - reached
+    column = nearest
+    while column >= 0:
+        before = came_from[column]
+        owner[column] = owner[before] if before >= 0 else start
+        column = before
