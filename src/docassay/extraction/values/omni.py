@@ -107,7 +107,7 @@ def _parse_decimal(text: str) -> Decimal | None:
         body = body[:-1]
     while body[:1] in ("-", "+"):
         negative ^= body[0] == "-"
-        body = body[1:]
+        body = body[1:].lstrip()
     body = body.translate(_NUMBER_NOISE)
     if "." not in body:
         return None
@@ -206,20 +206,24 @@ def _read_moment(text: str) -> datetime | None:
 
 
 def _moment(parts: dict[str, str | None]) -> datetime | None:
-    year = int(parts["Y"]) if parts.get("Y") else _full_year(int(parts["y"] or 0))
+    year = int(parts.get("Y") or 0) or _full_year(parts.get("y"))
     month = _MONTH_NUMBER.get((parts.get("B") or "").lower()) or int(parts.get("m") or 0)
     micro = int((parts.get("f") or "").ljust(6, "0"))
-    clock = [int(parts.get(name) or 0) for name in "HMS"]
+    hour, minute, second = (int(parts.get(name) or 0) for name in "HMS")
     if not _zone_exists(parts.get("z")):
         return None
     try:
-        return datetime(year, month, int(parts["d"] or 0), *clock, micro)  # noqa: DTZ001 - the zone is ignored
+        return datetime(year, month, int(parts["d"] or 0), hour, minute, second, micro)  # noqa: DTZ001 - the zone is ignored
     except ValueError:
         return None
 
 
-def _full_year(two_digits: int) -> int:
-    return two_digits + (1900 if two_digits >= 69 else 2000)
+def _full_year(two_digits: str | None) -> int:
+    """69-99 lie in the last century, 00-68 in this one; without digits the year 0, which no calendar has."""
+    if two_digits is None:
+        return 0
+    year = int(two_digits)
+    return year + (1900 if year >= 69 else 2000)
 
 
 def _zone_exists(zone: str | None) -> bool:
@@ -327,6 +331,8 @@ def _drop_punctuation(text: str) -> str:
 _PUNCTUATION = str.maketrans({",": None, "-": None, ".": None, "\0": "."})
 
 
+_BRACKETS = str.maketrans("", "", "()/")
+
 _BEFORE_NUMBER = (
     Fold("case", "White space at the ends goes, capitals become small letters.", _lower),
     Fold(
@@ -349,4 +355,3 @@ _AFTER_NUMBER = (
     Fold("quotes", "Quotes at the ends go.", lambda text: text.strip("\"'")),
     Fold("brackets", "Round brackets and slashes go.", lambda text: text.translate(_BRACKETS)),
 )
-_BRACKETS = str.maketrans("", "", "()/")
