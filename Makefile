@@ -27,7 +27,7 @@ test-quick: $(DEV_STAMP)  ## Run all tests but the slow ones and those that driv
 	$(PYTEST) -n 2 --dist loadgroup -m "not slow and not browser"
 
 test-pythons: $(DEV_STAMP)  ## Run the scorer's tests on the newer Pythons found here
-	$(BIN)/python tools/test_pythons.py
+	$(BIN)/python -m tools.test_pythons
 
 lint: $(DEV_STAMP)  ## ruff and mypy
 	$(BIN)/ruff check

@@ -1,15 +1,15 @@
 """Runs the scorer's tests on every newer Python found on this machine, each in a light environment `.venv-3.NN`.
 
-Found are `python3.NN` on the path and pyenv's versions. Where there is none, that is said and nothing fails.
+Where there is none, that is said and nothing fails.
 """
 
 from __future__ import annotations
 
-import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
+
+from tools.pythons import interpreter
 
 NEWER = (12, 13, 14)
 TESTS = ("tests/extraction", "tests/golden", "tests/laws")
@@ -25,18 +25,6 @@ def main() -> None:
     failed = [f"3.{minor}" for minor, path in found.items() if not passes(uv, minor, path)]
     if failed:
         sys.exit(f"failed on Python {', '.join(failed)}")
-
-
-def interpreter(minor: int) -> str | None:
-    """A Python 3.`minor` that starts, or None."""
-    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
-    candidates = [shutil.which(f"python3.{minor}"), *map(str, sorted(pyenv.glob(f"3.{minor}.*/bin/python")))]
-    for path in filter(None, candidates):
-        command = [path, "-c", "import sys; print(sys.version_info.minor)"]
-        shown = subprocess.run(command, capture_output=True, text=True, check=False)
-        if shown.returncode == 0 and shown.stdout.strip() == str(minor):
-            return path
-    return None
 
 
 def passes(uv: Path, minor: int, python: str) -> bool:
