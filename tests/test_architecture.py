@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from pathlib import Path
-from types import ModuleType
 
 import click
 import pytest
@@ -142,7 +141,9 @@ def test_imports_run_one_way() -> None:
 
 
 def may(edge: Import) -> bool:
-    """Whether a module may import another of a different room."""
+    """Whether a module may import another of a different room; the version may be asked from everywhere."""
+    if (edge.target, edge.name) == ("docassay", "__version__"):
+        return True
     here, there = FLOORS[room(edge.module)], FLOORS[room(edge.target)]
     return there < here or (there == here and here not in SEPARATE_FLOORS)
 
@@ -155,7 +156,7 @@ def test_the_public_package_imports_only_the_scorer() -> None:
 def test_rooms_never_import_in_a_circle() -> None:
     graph: dict[str, set[str]] = {}
     for edge in own_imports():
-        if room(edge.module) != room(edge.target):
+        if room(edge.module) != room(edge.target) and edge.name != "__version__":
             graph.setdefault(room(edge.module), set()).add(room(edge.target))
     assert list(TopologicalSorter(graph).static_order())
 
@@ -182,13 +183,11 @@ def private_attributes(path: Path) -> Iterator[str]:
 
 
 def test_public_names_equal_all() -> None:
-    exported = {name for name, value in vars(docassay).items() if not name.startswith("_") and is_own(value)}
-    assert exported | {"__version__"} == set(docassay.__all__)
-
-
-def is_own(value: object) -> bool:
-    """Whether a name of the package is meant for its users; submodules appear by themselves once imported."""
-    return not isinstance(value, ModuleType) and not type(value).__module__.startswith("__future__")
+    """The package offers what `__all__` says, each name where it is looked for, and no other."""
+    assert set(dir(docassay)) == set(docassay.__all__)
+    assert all(getattr(docassay, name) for name in docassay.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'scores'"):
+        docassay.scores  # noqa: B018
 
 
 @pytest.mark.parametrize("path", source_files(), ids=module_name)

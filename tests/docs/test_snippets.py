@@ -25,7 +25,7 @@ LOOSE = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 FENCE = re.compile(
     r"^(?P<fence>```+)(?P<language>[\w-]*)[^\n]*\n(?P<body>.*?)^(?P=fence)\s*$", re.MULTILINE | re.DOTALL
 )
-NOT_RUN = re.compile(r"<!--\s*not run:\s*(?P<reason>\S.*?)\s*-->\s*\Z", re.DOTALL)
+NOT_RUN = re.compile(r"<!--\s*not run:\s*(?P<reason>\S.*?)\s*-->\s*\Z", re.S)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def commands(body: str) -> Iterator[Command]:
         yield Command(text, output + "\n" if output else None)
 
 
-@pytest.fixture()
+@pytest.fixture
 def workplace(tmp_path: Path) -> Path:
     """A folder that looks like the root of a clone, so that commands stand as written and leave nothing behind."""
     for entry in REPOSITORY.iterdir():

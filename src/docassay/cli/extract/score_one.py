@@ -63,11 +63,11 @@ def score_one(
 def _load(path: str, metric: str, quiet: bool) -> object:
     from docassay.extraction.document import load_json
     from docassay.extraction.duplicates import duplicate_keys
-    from docassay.extraction.metric import METRICS
+    from docassay.extraction.metric import find_metric
 
     where = "stdin" if path == "-" else path
     data = _read(path)
-    value = load_json(data, where=where, exact=METRICS[metric].exact if metric in METRICS else False)
+    value = load_json(data, where=where, exact=find_metric(metric).exact_decimals)
     if not quiet and (repeated := duplicate_keys(data)):
         click.echo(f"note: {where}: repeated keys, of which the last counts: {', '.join(repeated)}", err=True)
     return value
