@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from docassay.discovery.population import STATES
 from docassay.discovery.segments import batches, segments
 from docassay.errors import ReviewError
 
 __all__ = [
-    "STATES",
     "Annotation",
     "BlindBatch",
     "BlindDefinition",
@@ -25,9 +25,6 @@ __all__ = [
     "read_annotations",
     "read_labels",
 ]
-
-STATES = ("positive", "negative", "unknown")
-"""What a checker, or a submission, may say of a document under a condition."""
 
 
 @dataclass(frozen=True, slots=True)

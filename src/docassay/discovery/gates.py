@@ -65,8 +65,8 @@ class GateReason:
     """One test that fired, with the counts it fired on."""
 
     test: str
-    """severe_contradictions, supports_contradicted, nothing_checked, checker_unknown, supports_unconfirmed, disagreement
-    or contradictions."""
+    """severe_contradictions, supports_contradicted, nothing_checked, checker_unknown, supports_unconfirmed,
+    disagreement or contradictions."""
     cap: Support
     sentence: str
 

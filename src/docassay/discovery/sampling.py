@@ -1,8 +1,8 @@
 """Decides which documents of a corpus are audited for a submission, and how likely each of them was to be.
 
-Quoted documents are audited for certain; then every (finding, condition, state) cell gives its lowest-ranked documents, and
-the rest of the budget is filled from the whole corpus. A rank is SHA-256 of seed, NUL, key, NUL, document id: nobody can
-know it before the seed exists. Source: the discovery protocol's audit sample.
+Quoted documents are audited for certain; then every (finding, condition, state) cell gives its lowest-ranked documents,
+and the rest of the budget is filled from the whole corpus. A rank is SHA-256 of seed, NUL, key, NUL, document id: nobody
+can know it before the seed exists. Source: the discovery protocol's audit sample.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def audit_sample(submission: Submission, corpus: Corpus, *, seed: str, budget: i
         budget: Documents to audit, 60 to 2000.
 
     Raises:
-        ReviewError: budget_out_of_range; seed; too_many_evidence_documents, when more than half of the budget is quoted.
+        ReviewError: budget_out_of_range; seed; too_many_evidence_documents, when more than half is quoted.
     """
     check_budget(budget)
     if not isinstance(seed, str) or not seed:
@@ -149,7 +149,7 @@ def claimed_states(submission: Submission) -> Mapping[Condition, Mapping[str, st
 
 
 class _Inclusion:
-    """Inclusion probabilities: cells are ranked independently of each other, and the fill takes its share of what is left.
+    """Inclusion probabilities: cells are ranked independently, and the fill takes its share of what is left.
 
     π = p + (1 - p)·r with p = 1 - Π(1 - min(1, quota / cell size)) over the document's cells, and r the share of the
     documents outside the cells' choices that the fill took.
