@@ -125,15 +125,20 @@ class Budget:
                 turn.set_result(None)
 
     def _learn(self, model: str, usage: Usage, cost: float) -> None:
+        """Lower a learned ceiling by a stated cost, or raise any ceiling that a stated cost exceeds."""
         if not usage.input_tokens or not usage.output_tokens or usage.cached_tokens:
             return
         seen = Ceiling(cost / usage.input_tokens, cost / usage.output_tokens)
         known = self.ceiling(model)
-        held = known is not None and cost <= known.cost(usage.input_tokens, usage.output_tokens)
-        if known is not None and held and self.prices is None:
-            seen = Ceiling(min(seen.per_input, known.per_input), min(seen.per_output, known.per_output))
-        if self.prices is None or not held:
+        expected = 0.0 if known is None else known.cost(usage.input_tokens, usage.output_tokens)
+        if known is None or not expected:
             self._learned[model] = seen
+        elif cost > expected:
+            factor = cost / expected
+            self._learned[model] = Ceiling(known.per_input * factor, known.per_output * factor)
+        elif self.prices is None:
+            lower = Ceiling(min(seen.per_input, known.per_input), min(seen.per_output, known.per_output))
+            self._learned[model] = lower
 
     def _change(self) -> asyncio.Future[None]:
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()

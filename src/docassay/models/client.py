@@ -90,6 +90,7 @@ class ModelClient:
         self._asking: dict[str, _Shared] = {}
         self._connection: _Connection | None = None
         self._account_error: AccountError | None = None
+        self._first_is_done = False
 
     async def complete(self, request: ModelRequest, *, deadline: float | None = None) -> ModelAnswer:
         """Answer one request, from the cache where it is known; see `docassay.models.Model.complete`.
@@ -160,12 +161,22 @@ class ModelClient:
     async def _ask(self, request: ModelRequest, digest: str, deadline: float | None) -> ModelAnswer:
         limit = self.policy.deadline
         call = _Call(request, digest, limit if deadline is None else min(deadline, limit))
-        while True:
-            async with self._limiter.slot():
-                outcome = await self._attempt(call)
-            if isinstance(outcome, ModelAnswer):
-                return outcome
-            await self._prepare_next(call, outcome)
+        try:
+            while True:
+                async with self._limiter.slot():
+                    outcome = await self._attempt(call)
+                    while not isinstance(outcome, ModelAnswer) and self._keeps_slot(outcome):
+                        await self._prepare_next(call, outcome)
+                        outcome = await self._attempt(call)
+                if isinstance(outcome, ModelAnswer):
+                    return outcome
+                await self._prepare_next(call, outcome)
+        finally:
+            self._first_is_done = True
+
+    def _keeps_slot(self, again: _Again) -> bool:
+        """Whether to go on without letting others in: what the first request learns, the others need not meet."""
+        return again.refusal is not None or not self._first_is_done
 
     async def _attempt(self, call: _Call) -> ModelAnswer | _Again:
         if self._account_error is not None:
