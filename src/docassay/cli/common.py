@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import importlib
 import json
+import math
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
@@ -18,6 +20,9 @@ from docassay.errors import DocassayError
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+# Bits; Python refuses to print integers of more than 4300 digits, for that takes quadratic time.
+_LONGEST_INTEGER = 14_000
 
 DONE = 0
 FLAGGED = 1
@@ -118,8 +123,37 @@ def err_console(quiet: bool = False) -> Console:
 
 
 def print_json(value: object) -> None:
-    """One JSON object on stdout, strict (no NaN) and readable by `jq`."""
-    click.echo(json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2))
+    """One JSON object on stdout, strict and readable by `jq`.
+
+    What JSON or its readers cannot hold is written as its text: NaN and infinities, decimals longer than a double,
+    integers of thousands of digits.
+    """
+    plain = _plain(value)
+    text = json.dumps(plain, ensure_ascii=False, allow_nan=False, indent=2)
+    if not text.isascii() and not _encodable(text):
+        text = json.dumps(plain, ensure_ascii=True, allow_nan=False, indent=2)
+    click.echo(text)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _plain(below) for key, below in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(below) for below in value]
+    if isinstance(value, Decimal) or (isinstance(value, float) and not math.isfinite(value)):
+        return {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}.get(str(value), str(value))
+    if isinstance(value, int) and value.bit_length() > _LONGEST_INTEGER:
+        return f"{Decimal(value):f}"
+    return value
+
+
+def _encodable(text: str) -> bool:
+    """Whether UTF-8 can carry the text; a lone surrogate it cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of what a person reads.")
