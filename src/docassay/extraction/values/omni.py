@@ -29,8 +29,19 @@ def states_nothing(raw: object) -> bool:
 
 
 def canon(raw: object) -> str:
-    """The canonical key of a JSON scalar; equal keys mean equal values."""
-    return trace_canon(raw, None)
+    """The canonical key of a JSON scalar; equal keys mean equal values.
+
+    Plain ASCII text, integers, short decimals and ISO dates take a short cut that tests hold equal to `trace_canon`.
+    """
+    kind = type(raw)
+    key: str | None = None
+    if kind is str:
+        key = _quick_text(raw)  # type: ignore[arg-type]
+    elif kind is int:
+        key = str(raw) if -_EXACT < raw < _EXACT else None  # type: ignore[operator]
+    elif kind is float:
+        key = _quick_float(raw)  # type: ignore[arg-type]
+    return trace_canon(raw, None) if key is None else key
 
 
 def trace_canon(raw: object, trace: Trace | None) -> str:
@@ -55,6 +66,89 @@ def trace_canon(raw: object, trace: Trace | None) -> str:
     if moment is not None:
         return _moment_key(text, moment, trace)
     return _routed(_fold_text(text, trace), "text", trace)
+
+
+# Short cuts: the key where it can be told at a glance, else None
+
+_EXACT = 2**53
+_ISO_DATE = re.compile(
+    "(?!0000)[0-9]{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])"
+    "|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)|02-(?:0[1-9]|1[0-9]|2[0-8]))"
+).fullmatch
+_DECIMAL = re.compile(r"(?!-?0\.0000|-0\.0*$)-?(?:0|[1-9][0-9]{0,7})\.[0-9]{1,7}").fullmatch
+_MONEY = re.compile(r"(-?)\$?([1-9][0-9]{0,2}(?:,?[0-9]{3}){0,3})(\.[0-9]{1,5})?%?").fullmatch
+_DATE_START = re.compile(
+    r"\s*(?:\d{1,4}[-/.]\s?\d|(?:\d{1,2}[\s-]*)?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec))", re.IGNORECASE
+).match
+_DELETED = b" \t\n\v\f\r\x1c\x1d\x1e\x1f,-.()/"
+_INERT = bytes(c for c in range(128) if chr(c) not in "\0$%\"'[+0123456789")
+_SMALL = bytes(range(256)).lower()
+
+
+def _quick_text(text: str) -> str | None:
+    if not text.isascii():
+        return None
+    if text.isalnum():
+        return _quick_word(text)
+    if text[:1] in _NUMBER_STARTS:
+        key = _quick_number(text)
+        if key is not None:
+            return key
+    data = text.encode()
+    held = data.translate(None, _INERT)
+    if not held:  # no digit, quote, bracket or currency: no number, date or marker
+        return data.translate(_SMALL, _DELETED).decode() or None
+    return _quick_mixed(text, data) if held.isdigit() else None
+
+
+def _quick_word(text: str) -> str | None:
+    if text.isalpha():
+        return text.lower()
+    if text.isdigit():
+        return text if len(text) < 16 or (text[0] == "0") else None
+    if text[0].isdigit() and text[-1].isdigit() and _DATE_START(text):
+        return None
+    return text.lower()
+
+
+_NUMBER_STARTS = frozenset("0123456789-$")
+
+
+def _quick_number(text: str) -> str | None:
+    if len(text) == 10 and _ISO_DATE(text):
+        return "#d" + text
+    if _DECIMAL(text):
+        return text.rstrip("0").rstrip(".")
+    found = _MONEY(text)
+    if not found:
+        return None
+    sign, whole, fraction = found.groups()
+    number = sign + whole.replace(",", "")
+    return number if fraction is None else (number + fraction).rstrip("0").rstrip(".")
+
+
+def _quick_mixed(text: str, data: bytes) -> str | None:
+    """Digits among other characters, without quotes, brackets, currency or plus sign."""
+    if len(text) <= _DATE_LENGTH and _DATE_START(text):
+        return None
+    if not text[0].isalpha():
+        if "." in text:
+            return None
+        key = data.translate(_SMALL, _DELETED).decode()
+        return None if key.isdigit() else key
+    if "." not in text:
+        return data.translate(_SMALL, _DELETED).decode()
+    return _drop_punctuation(text.lower()).translate(_BRACKETS)
+
+
+def _quick_float(value: float) -> str | None:
+    text = repr(value)
+    point = text.find(".")
+    if len(text) - point > _KEPT_DIGITS + 1 or point < 0 or "e" in text:
+        return None
+    if text[-2:] == ".0":
+        text = text[:-2]
+    return "0" if text == "-0" else text
 
 
 def _routed(key: str, route: str, trace: Trace | None) -> str:
@@ -191,13 +285,24 @@ def _compiled(shape: str) -> re.Pattern[str]:
     return re.compile("".join(_FIELDS.get(c, re.escape(c)) for c in shape), re.IGNORECASE)
 
 
-_SHAPES = tuple(_compiled(shape) for shape in _DATES + _TIMES)
+def _by_first_mark() -> dict[str, tuple[re.Pattern[str], ...]]:
+    """The shapes in published order, by what follows the leading digits, so that few are tried."""
+    table: dict[str, tuple[re.Pattern[str], ...]] = {}
+    for shape in _DATES + _TIMES:
+        mark = "" if shape[0] in "Bb" or shape[1] in " Bb" else shape[1]
+        table[mark] = (*table.get(mark, ()), _compiled(shape))
+    return table
+
+
+_SHAPES = _by_first_mark()
+_FIRST_MARK = re.compile(r"\d+([-/.])")
 
 
 def _read_moment(text: str) -> datetime | None:
     if len(text) > _DATE_LENGTH:
         return None
-    for shape in _SHAPES:
+    mark = _FIRST_MARK.match(text)
+    for shape in _SHAPES[mark[1] if mark else ""]:
         found = shape.fullmatch(text)
         moment = _moment(found.groupdict()) if found else None
         if moment is not None:
@@ -274,15 +379,27 @@ def _lower(text: str) -> str:
     return text.strip().lower()
 
 
+class _Decomposed(dict[int, str]):
+    """Code point to what is left of it, filled as characters are met.
+
+    NFKD works character by character here: what it reorders are marks, and those go.
+    """
+
+    def __missing__(self, code: int) -> str:
+        kept = (
+            c
+            for c in unicodedata.normalize("NFKD", chr(code))
+            if not unicodedata.combining(c) and unicodedata.category(c) != "Cf"
+        )
+        self[code] = left = "".join(kept).replace("\u03bc", "u")
+        return left
+
+
+_DECOMPOSED = _Decomposed()
+
+
 def _decompose(text: str) -> str:
-    if text.isascii():
-        return text
-    kept = [
-        c
-        for c in unicodedata.normalize("NFKD", text)
-        if not unicodedata.combining(c) and unicodedata.category(c) != "Cf"
-    ]
-    return "".join(kept).replace("\u03bc", "u")
+    return text if text.isascii() else text.translate(_DECOMPOSED)
 
 
 _MARKER = re.compile(r"(?<!\s)\s*\[\s*(?:\d{1,2}|[a-z])\s*\]")
