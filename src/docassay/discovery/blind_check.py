@@ -6,6 +6,7 @@ label, statistic, question, document id or metadata. It names segments; the prog
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +21,7 @@ __all__ = [
     "BlindDefinition",
     "answer_schema",
     "blind_batches",
+    "blind_contract",
     "blind_payload",
     "check_annotations",
     "read_annotations",
@@ -77,13 +79,16 @@ def blind_payload(definitions: Sequence[BlindDefinition], batch: BlindBatch) -> 
             {"index": index, "segments": [[number, text] for number, text in enumerate(texts)]}
             for index, texts in enumerate(batch.texts)
         ],
-        "answer": {
-            "definitions": len(definitions),
-            "rows": len(batch.texts),
-            "row_length": 1 + 2 * len(definitions),
-            "example_row": [0, *(["negative", None] * len(definitions))],
-        },
     }
+
+
+def blind_contract(conditions: int, documents: int) -> str:
+    """The line after the data: the exact shape of the answer, which holds no word of the material."""
+    example = json.dumps([0, *(["negative", None] * conditions)])
+    return (
+        f"Label {documents} documents (index 0 to {documents - 1}) against {conditions} definitions: "
+        f"{documents} rows of {1 + 2 * conditions} entries, such as {example}."
+    )
 
 
 def answer_schema(conditions: int) -> dict[str, Any]:
