@@ -19,7 +19,7 @@ __all__ = [
     "Rows",
     "folder_of_metric",
     "part_name",
-    "rows_of_part",
+    "start_of_part",
 ]
 
 RUN = "run.json"
@@ -38,7 +38,7 @@ TEMPORARY = ".tmp"
 LOCK = ".lock"
 OWNER = ".owner.json"
 
-_PART = re.compile(r"part-(\d{10})-(\d{10})\.parquet")
+_PART = re.compile(r"part-(\d{10})\.parquet")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -52,15 +52,15 @@ class Rows:
         return self.stop - self.start
 
 
-def part_name(rows: Rows) -> str:
-    """The file name of a part. Sorted by name, parts are in manifest order, however the rows were divided."""
-    return f"part-{rows.start:010d}-{rows.stop:010d}.parquet"
+def part_name(start: int) -> str:
+    """The file name of the part whose first row is `start`: sorted by name, parts are in manifest order."""
+    return f"part-{start:010d}.parquet"
 
 
-def rows_of_part(name: str) -> Rows | None:
-    """The rows that a part holds, told by its file name; None for a file that is no part."""
+def start_of_part(name: str) -> int | None:
+    """The first row of a part, told by its file name; None for a file that is no part."""
     found = _PART.fullmatch(name)
-    return Rows(int(found[1]), int(found[2])) if found else None
+    return int(found[1]) if found else None
 
 
 def folder_of_metric(metric: str) -> str:

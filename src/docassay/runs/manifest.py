@@ -30,6 +30,7 @@ ROW_GROUP_ROWS = 1000
 ROW_GROUP_BYTES = 16 << 20
 
 _SHOWN = 5
+_TAG = b"docassay.copy"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +43,14 @@ class Demands:
     """Names that the output's own columns have, which the manifest must leave free."""
 
 
-def copy_manifest(source: Source, demands: Demands, store: Store, *, limit: int | None = None) -> ManifestCopy:
+def copy_manifest(
+    source: Source, demands: Demands, store: Store, *, limit: int | None = None, tag: str = ""
+) -> ManifestCopy:
     """Check a manifest and write it into the run, in row groups from which workers read their own rows.
 
     Args:
         limit: only so many rows from the top.
+        tag: kept with the copy, to tell later what it is a copy of.
 
     Raises:
         ManifestError: columns or identifiers that cannot be used; all faults in one message.
@@ -67,6 +71,7 @@ def copy_manifest(source: Source, demands: Demands, store: Store, *, limit: int 
         faults = identifiers.faults(lambda: _limited(source, limit))
         if faults:
             raise _refusal(source.path, faults)
+        writer.add_key_value_metadata({_TAG.decode(): tag})
     return ManifestCopy(store)
 
 
@@ -99,6 +104,7 @@ class ManifestCopy:
         sizes = [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
         self._starts = [0, *accumulate(sizes)]
         self.schema: pa.Schema = self._file.schema_arrow.remove_metadata()
+        self.tag: str = (metadata.metadata or {}).get(_TAG, b"").decode()
 
     def __len__(self) -> int:
         return int(self._starts[-1])

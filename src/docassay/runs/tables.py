@@ -1,15 +1,40 @@
-"""Decides which columns a run's tables have, with which types, and reads them back in manifest order."""
+"""Decides which columns a run's tables have, how a part of one is written, and how they are read in manifest order."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import orjson
 
 from docassay.core.columns import Column, Kind, arrow_schema
+from docassay.errors import RunError
+from docassay.runs.layout import Rows, part_name, start_of_part
+from docassay.runs.store import Store
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["SCORED", "SCORES", "STATUSES", "VERDICTS", "scores_schema", "verdicts_schema"]
+__all__ = [
+    "ERROR",
+    "INPUTS",
+    "NOTHING_TO_SCORE",
+    "SCORED",
+    "SCORES",
+    "STATUSES",
+    "VERDICTS",
+    "inputs_schema",
+    "json_text",
+    "part_rows",
+    "read_parts",
+    "scores_schema",
+    "text_array",
+    "verdicts_schema",
+    "writing_part",
+]
 
 SCORED = "scored"
 NOTHING_TO_SCORE = "nothing_to_score"
@@ -57,6 +82,17 @@ VERDICTS = (
 )
 """A run's verdicts, one row per address, documents in manifest order."""
 
+INPUTS = (
+    Column("row", Kind.COUNT, "the manifest row, counting from 0"),
+    Column("gt_digest", Kind.TEXT, "SHA-256 (hex) of the ground truth's file; null where it could not be read"),
+    Column("gt_fingerprint", Kind.COUNT, "a number that changes with the file's size, times or ETag; -1: no such file"),
+    Column("pred_digest", Kind.TEXT, "SHA-256 (hex) of the prediction's file; null where it could not be read"),
+    Column("pred_fingerprint", Kind.COUNT, "as gt_fingerprint; -2 where the storage tells nothing"),
+)
+"""What a run read, one row per manifest row."""
+
+_ROWS = b"docassay.rows"
+
 
 def scores_schema(manifest: pa.Schema) -> pa.Schema:
     """The schema of every scores part: the declared columns, then the manifest's own."""
@@ -68,3 +104,92 @@ def scores_schema(manifest: pa.Schema) -> pa.Schema:
 def verdicts_schema() -> pa.Schema:
     """The schema of every verdicts part."""
     return arrow_schema(VERDICTS)
+
+
+def inputs_schema() -> pa.Schema:
+    """The schema of every inputs part."""
+    return arrow_schema(INPUTS)
+
+
+@contextmanager
+def writing_part(store: Store, folder: str, schema: pa.Schema, start: int) -> Iterator[PartWriter]:
+    """Write one part of a table, whole or not at all; `PartWriter.stop` is to be set before the block ends."""
+    import pyarrow.parquet as pq
+
+    with (
+        store.writing(f"{folder}/{part_name(start)}") as file,
+        pq.ParquetWriter(file, schema, compression="zstd") as writer,
+    ):
+        part = PartWriter(writer, start)
+        yield part
+        if not part.groups:
+            writer.write_table(schema.empty_table())
+        writer.add_key_value_metadata({_ROWS.decode(): f"{start}:{part.stop}"})
+
+
+class PartWriter:
+    """A part that is being written."""
+
+    def __init__(self, writer: Any, start: int) -> None:
+        self._writer = writer
+        self.groups = 0
+        self.stop = start
+        """The manifest row before which the part ends."""
+
+    def write(self, table: pa.Table) -> None:
+        """Add a row group."""
+        self._writer.write_table(table)
+        self.groups += 1
+
+
+def part_rows(store: Store, folder: str, name: str) -> Rows | None:
+    """The manifest rows that a part holds; None for a file that is no part of a run."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    start = start_of_part(name)
+    if start is None:
+        return None
+    try:
+        with store.open(f"{folder}/{name}") as file:
+            told = (pq.read_metadata(file).metadata or {}).get(_ROWS, b"").decode()
+    except FileNotFoundError:
+        return None
+    except pa.ArrowException as error:
+        raise RunError(
+            f"{store}/{folder}/{name}: not a whole Parquet file: {error}; score anew with --overwrite"
+        ) from error
+    first, _, stop = told.partition(":")
+    return Rows(start, int(stop)) if first == str(start) and stop.isdigit() else None
+
+
+def read_parts(store: Store, folder: str, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+    """The parts of a run's table, in manifest order."""
+    import pyarrow.parquet as pq
+
+    for name in store.list(folder):
+        if start_of_part(name) is not None:
+            with store.open(f"{folder}/{name}") as file:
+                yield pq.read_table(file, columns=None if columns is None else list(columns))
+
+
+def text_array(values: Sequence[str | None]) -> pa.Array:
+    """Texts as a column; what UTF-8 cannot hold (a lone surrogate) is written as its escape."""
+    import pyarrow as pa
+
+    try:
+        return pa.array(values, type=pa.string())
+    except UnicodeEncodeError:
+        escaped = [None if v is None else v.encode("utf-8", "backslashreplace").decode() for v in values]
+        return pa.array(escaped, type=pa.string())
+
+
+def json_text(value: object) -> str:
+    """A scalar as JSON text, exact at any size; NaN and infinity as Python writes them."""
+    try:
+        return orjson.dumps(value).decode()
+    except (TypeError, ValueError):
+        pass
+    if isinstance(value, (int, Decimal)):
+        return f"{Decimal(value):f}" if isinstance(value, int) else str(value)
+    return json.dumps(value)

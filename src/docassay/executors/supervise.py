@@ -1,0 +1,95 @@
+"""Decides what happens to rows whose process died: the suspect is tried alone, the others go on without it."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from docassay.executors.contract import Batch, Engine, Event, Finished, Receipt, Stalled
+
+__all__ = ["Lost", "supervise"]
+
+ATTEMPTS = 2
+"""How often a row that was alone in its process may end it before it is given up."""
+
+_TICK = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """A row that ended its process again and again, or ran out of time: it gets a reason instead of a result."""
+
+    row: int
+    reason: str
+
+
+def supervise(
+    engine: Engine, batches: Iterable[Batch], *, tick: Callable[[], None] = lambda: None
+) -> Iterator[Receipt | Lost]:
+    """Work off all batches, heaviest first; every row ends in exactly one receipt, or is lost.
+
+    Args:
+        tick: called often while waiting, to show progress or to raise.
+    """
+    queue = _Queue(batches)
+    unfinished: dict[Batch, int] = {}  # up to which row each is to work
+    while queue or unfinished:
+        while queue and len(unfinished) < engine.capacity:
+            batch = queue.pop()
+            unfinished[batch] = batch.stop
+            engine.submit(batch)
+        for event in engine.wait(_TICK):
+            yield from _settle(event, unfinished, queue)
+        tick()
+
+
+def _settle(event: Event, unfinished: dict[Batch, int], queue: _Queue) -> Iterator[Receipt | Lost]:
+    batch = event.batch
+    if isinstance(event, Stalled):
+        queue.push(_part(batch, event.row, unfinished[batch]))
+        unfinished[batch] = event.row
+        return
+    stop = unfinished.pop(batch)
+    if isinstance(event, Finished):
+        yield event.receipt
+        queue.push(_part(batch, event.receipt.stop, stop))
+    elif stop - batch.start == 1:
+        if event.final or batch.attempt >= ATTEMPTS:
+            yield Lost(batch.start, event.reason)
+        else:
+            queue.push(replace(batch, stop=stop, attempt=batch.attempt + 1))
+    elif event.row is None:
+        middle = (batch.start + stop) // 2
+        queue.push(_part(batch, batch.start, middle))
+        queue.push(_part(batch, middle, stop))
+    else:
+        queue.push(_part(batch, batch.start, event.row))
+        queue.push(_part(batch, event.row + 1, stop))
+        if event.final:
+            yield Lost(event.row, event.reason)
+        else:
+            queue.push(_part(batch, event.row, event.row + 1))
+
+
+def _part(batch: Batch, start: int, stop: int) -> Batch:
+    return Batch(start, stop, batch.size * (stop - start) // max(1, len(batch)))
+
+
+class _Queue:
+    """Batches waiting, the heaviest on top."""
+
+    def __init__(self, batches: Iterable[Batch]) -> None:
+        self._heap: list[tuple[int, int, Batch]] = []
+        for batch in batches:
+            self.push(batch)
+
+    def push(self, batch: Batch) -> None:
+        if len(batch):
+            heapq.heappush(self._heap, (-batch.size, batch.start, batch))
+
+    def pop(self) -> Batch:
+        return heapq.heappop(self._heap)[2]
+
+    def __bool__(self) -> bool:
+        return bool(self._heap)
