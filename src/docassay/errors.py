@@ -25,6 +25,8 @@ A message says what was found, where (file, row, field), and what to do.
 
 from __future__ import annotations
 
+from typing import Any
+
 __all__ = [
     "AccountError",
     "ArgumentTypeError",
@@ -135,6 +137,8 @@ class ModelError(DocassayError):
         self.transient = transient
         self.timed_out = timed_out
         self.status = status
+        self.attempts: tuple[Any, ...] = ()
+        """Every HTTP request that was made (`docassay.models.Attempt`), where any was."""
 
 
 class BudgetError(DocassayError):

@@ -46,6 +46,7 @@ MAX_REFUSALS = 12
 SHORTEST_SECRET = 8
 CONNECT_SECONDS = 30.0
 BYTES_PER_TOKEN = 4
+MOST_KEPT_OF_AN_ERROR = 2000
 
 ACCOUNT_CODES = re.compile(r"insufficient_(quota|credits|funds|balance)|billing_hard_limit|payment_required")
 ACCOUNT_WORDS = re.compile(
@@ -67,6 +68,8 @@ class ModelClient:
         budget: limits on calls and cost; None sets none.
         policy: retries, waits, timeouts.
         concurrency: requests in flight at once, at most; the client finds what the server bears below that.
+        start_with: requests in flight at the beginning. One, so that what a server refuses is met once; more where
+            no request may wait for another.
         environ: where keys are read, when the first request is sent.
     """
 
@@ -78,6 +81,7 @@ class ModelClient:
         budget: Budget | None = None,
         policy: RetryPolicy | None = None,
         concurrency: int = 8,
+        start_with: int = 1,
         environ: Mapping[str, str] = os.environ,
     ) -> None:
         self.endpoint = endpoint
@@ -85,7 +89,7 @@ class ModelClient:
         self.policy = policy or RetryPolicy()
         self._cache = cache
         self._environ = environ
-        self._limiter = AdaptiveLimiter(concurrency)
+        self._limiter = AdaptiveLimiter(concurrency, start_with)
         self._memories: dict[str, DialectMemory] = {}
         self._asking: dict[str, _Shared] = {}
         self._connection: _Connection | None = None
@@ -171,6 +175,9 @@ class ModelClient:
                 if isinstance(outcome, ModelAnswer):
                     return outcome
                 await self._prepare_next(call, outcome)
+        except ModelError as error:
+            error.attempts = tuple(call.attempts)
+            raise
         finally:
             self._first_is_done = True
 
@@ -210,8 +217,9 @@ class ModelClient:
                 reservation.withdraw()
             why = f"transport: {connection.redact(str(error)) or type(error).__name__}"
             return _Again(why, self._error(call, f"no answer ({why})", transient=True))
-        call.last_status = response.status_code
+        call.last_status = call.http_status = response.status_code
         body = connection.redact_bytes(response.content)
+        call.said = body[:MOST_KEPT_OF_AN_ERROR].decode("utf-8", "replace")
         if response.status_code != httpx.codes.OK:
             reservation.charge_nothing()
             return self._failed(call, dialect, response.status_code, read_error(body), response.headers)
@@ -228,7 +236,8 @@ class ModelClient:
             reservation.charge_nothing()
             call.last_status = error.status
             return self._failed(call, dialect, error.status, error.error, headers)
-        call.attempts.append(Attempt("answered", call.since_sent))
+        call.said = ""
+        call.note("answered")
         receipt = self._receipt(call, dialect, completion, headers)
         self._keep(call, body, receipt)
         reservation.settle(completion.usage, completion.cost)
@@ -253,6 +262,7 @@ class ModelClient:
         if refusal is not None:
             return _Again(f"refused {refusal.parameter}", failure, refusal=refusal)
         if status is not None and status not in self.policy.statuses:
+            call.note(what)
             raise failure
         failure.transient = True
         call.last_pause = _retry_after(headers) if status is not None else None
@@ -271,6 +281,7 @@ class ModelClient:
         seconds = call.deadline if over else self.policy.timeout
         failure = self._error(call, f"no answer within {seconds:g} s", transient=not over, timed_out=True)
         if over:
+            call.note("timeout")
             raise failure
         return _Again("timeout", failure)
 
@@ -283,7 +294,7 @@ class ModelClient:
         call.override = again.dialect or call.override
         wait = self._wait(call, again)
         last = call.failures >= self.policy.max_attempts
-        call.attempts.append(Attempt(again.outcome, call.since_sent, 0.0 if last else wait))
+        call.note(again.outcome, waited=0.0 if last else wait)
         if last:
             raise again.error
         if wait >= call.left:
@@ -295,7 +306,7 @@ class ModelClient:
         await asyncio.sleep(wait)
 
     def _take_refusal(self, call: _Call, again: _Again, refusal: Refusal) -> None:
-        call.attempts.append(Attempt(again.outcome, call.since_sent))
+        call.note(again.outcome)
         call.refusals += 1
         if call.refusals > MAX_REFUSALS:
             raise again.error
@@ -378,7 +389,10 @@ class _Call:
     schema_only: bool = False
     failures: int = 0
     refusals: int = 0
+    http_status: int | None = None
+    said: str = ""
     last_status: int | None = None
+    """As the HTTP status, or as a 200's body quotes it of the model's host."""
     last_pause: float | None = None
     first_sent_at: float | None = None
     sent_at: float = 0.0
@@ -392,12 +406,14 @@ class _Call:
         """Start the clock of the next HTTP request; the first one starts the deadline's."""
         self.sent_at = time.monotonic()
         self.first_sent_at = self.sent_at if self.first_sent_at is None else self.first_sent_at
-        self.last_status = self.last_pause = None
+        self.http_status = self.last_status = self.last_pause = None
+        self.said = ""
         return self.sent_at
 
-    @property
-    def since_sent(self) -> float:
-        return time.monotonic() - self.sent_at
+    def note(self, outcome: str, waited: float = 0.0) -> None:
+        """Keep what became of the HTTP request sent last."""
+        seconds = time.monotonic() - self.sent_at
+        self.attempts.append(Attempt(outcome, seconds, waited, self.http_status, self.said))
 
     @property
     def elapsed(self) -> float:

@@ -218,6 +218,10 @@ class Attempt:
     """From sending to the end of the answer."""
     waited: float = 0.0
     """Seconds waited after it, before the next attempt."""
+    status: int | None = None
+    """HTTP status; None where no answer came."""
+    said: str = ""
+    """The body of an answer that is none, shortened; the body of the answer itself is kept with it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -157,7 +157,8 @@ def _token_parameter(dialect: Dialect, error: ErrorBody) -> Refusal | None:
 def _optional(request: ModelRequest, dialect: Dialect, error: ErrorBody, name: str) -> Refusal | None:
     if name not in request.extra or name in dialect.left_out:
         return None
-    if error.parameter.split(".")[0] != name and not re.search(rf"['\"`]{name}['\"`]", error.message):
+    spelled = rf"['\"`]{name}['\"`]|(argument|parameter)s?( supplied)?: {name}\b"
+    if error.parameter.split(".")[0] != name and not re.search(spelled, error.message):
         return None
     return Refusal(name, replace(dialect, left_out=dialect.left_out | {name}))
 

@@ -20,11 +20,11 @@ __all__ = ["AdaptiveLimiter"]
 class AdaptiveLimiter:
     """Slots for requests to one endpoint. Belongs to one event loop at a time."""
 
-    def __init__(self, maximum: int) -> None:
-        if maximum < 1:
-            raise ArgumentValueError(f"concurrency is at least 1, not {maximum}")
+    def __init__(self, maximum: int, start: int = 1) -> None:
+        if not 1 <= start <= maximum:
+            raise ArgumentValueError(f"concurrency is at least 1 and starts between 1 and that, not {maximum}, {start}")
         self.maximum = maximum
-        self.limit = 1.0
+        self.limit = float(start)
         """Slots at this moment; the whole part counts."""
         self.in_flight = 0
         self._slow_start = True

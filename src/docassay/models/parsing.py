@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NoReturn
 
-__all__ = ["UnreadableAnswerError", "parse_json_answer"]
+__all__ = ["UnreadableAnswerError", "parse_json_answer", "strict_loads"]
 
 THINKING = re.compile(r"\A\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
 FENCE = re.compile(r"```[\w+-]*[ \t]*\r?\n(.*?)\r?\n?[ \t]*```", re.DOTALL)
@@ -16,7 +18,12 @@ class UnreadableAnswerError(ValueError):
     """The text holds no JSON value, or more than one that could be meant."""
 
 
-def parse_json_answer(text: str, *, root: str | None = None) -> object:
+def strict_loads(text: str) -> object:
+    """Read one JSON text; NaN and infinity are no JSON. Raises ValueError."""
+    return json.loads(text, parse_constant=_no_constant)
+
+
+def parse_json_answer(text: str, *, root: str | None = None, loads: Callable[[str], object] = strict_loads) -> object:
     """The JSON value in `text`.
 
     Taken, in this order: the whole text; one fenced block; one value with prose around it. Trailing commas are
@@ -26,6 +33,7 @@ def parse_json_answer(text: str, *, root: str | None = None) -> object:
     Args:
         root: the JSON Schema type of the answer (`object` or `array`) where known; values of another type are no
             candidates.
+        loads: reads one JSON text; raises ValueError for what is none.
 
     Raises:
         UnreadableAnswerError: says which of these failed.
@@ -33,12 +41,16 @@ def parse_json_answer(text: str, *, root: str | None = None) -> object:
     body = THINKING.sub("", text.lstrip("\ufeff")).strip()
     if not body:
         raise UnreadableAnswerError("the text is empty")
-    whole = _load(body)
+    reader = _Reader(loads)
+    whole = reader.load(body)
     if whole is not _NOTHING and _fits(whole, root):
         return whole
-    fenced = [value for value in map(_load_forgiving, FENCE.findall(body)) if value is not _NOTHING]
-    values = [value for value in fenced if _fits(value, root)] or [v for v in _scan(body) if _fits(v, root)]
-    return _only(values, root)
+    fenced = [value for value in reader.fenced(body) if _fits(value, root)]
+    return _only(fenced or [value for value in reader.scan(body) if _fits(value, root)], root)
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON")
 
 
 class _Nothing:
@@ -48,12 +60,46 @@ class _Nothing:
 _NOTHING = _Nothing()
 
 
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    loads: Callable[[str], object]
+
+    def load(self, text: str) -> object:
+        try:
+            return self.loads(text)
+        except (ValueError, RecursionError):
+            return _NOTHING
+
+    def forgiving(self, text: str) -> object:
+        value = self.load(text)
+        return self.load(_without_trailing_commas(text)) if value is _NOTHING else value
+
+    def fenced(self, text: str) -> list[object]:
+        """Every fenced block that is JSON."""
+        return [value for value in map(self.forgiving, FENCE.findall(text)) if value is not _NOTHING]
+
+    def scan(self, text: str) -> list[object]:
+        """Every outermost object or array in prose; a bracket that opens no JSON is passed over as a whole."""
+        found: list[object] = []
+        at = 0
+        while (start := _next_open(text, at)) is not None:
+            end = _balanced_end(text, start)
+            if end is None:
+                return []
+            value = self.forgiving(text[start:end])
+            if value is not _NOTHING:
+                found.append(value)
+            at = end
+        return found
+
+
 def _only(values: list[object], root: str | None) -> object:
     if not values:
         raise UnreadableAnswerError(f"the text holds no complete JSON {root or 'value'}")
-    spelled = {json.dumps(value, sort_keys=True) for value in values}
-    if len(spelled) > 1:
-        raise UnreadableAnswerError(f"the text holds {len(spelled)} different JSON values, and none is marked as meant")
+    if any(value != values[0] for value in values):
+        raise UnreadableAnswerError(
+            f"the text holds {len(values)} JSON values that differ, and none is marked as meant"
+        )
     return values[0]
 
 
@@ -63,37 +109,6 @@ def _fits(value: object, root: str | None) -> bool:
     if root == "array":
         return isinstance(value, list)
     return True
-
-
-def _load(text: str) -> object:
-    try:
-        return json.loads(text, parse_constant=_no_constant)
-    except (ValueError, RecursionError):
-        return _NOTHING
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON")
-
-
-def _load_forgiving(text: str) -> object:
-    value = _load(text)
-    return _load(_without_trailing_commas(text)) if value is _NOTHING else value
-
-
-def _scan(text: str) -> list[object]:
-    """Every outermost object or array in prose; a bracket that opens no JSON is passed over as a whole."""
-    found: list[object] = []
-    at = 0
-    while (start := _next_open(text, at)) is not None:
-        end = _balanced_end(text, start)
-        if end is None:
-            return []
-        value = _load_forgiving(text[start:end])
-        if value is not _NOTHING:
-            found.append(value)
-        at = end
-    return found
 
 
 def _next_open(text: str, at: int) -> int | None:
