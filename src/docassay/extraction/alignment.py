@@ -18,9 +18,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import chain
 from typing import Final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from docassay.extraction.assignment import best_assignment
+from docassay.extraction.bulk import solve_bulk
 from docassay.extraction.flatten import ArrayContent, Content, Space
 
 
@@ -33,6 +39,7 @@ class Worth:
 
 
 NOTHING: Final = Worth(0, 0)
+_BULK: Final = 1024  # distinct pairs of flat rows from which whole columns at a time are faster
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +83,9 @@ class _Cell:
 class Aligner:
     """Finds best pairings for one pair of documents under one objective; remembers every content met twice."""
 
-    def __init__(self, space: Space, objective: Objective) -> None:
+    def __init__(self, space: Space, objective: Objective, memory: int) -> None:
         self._space = space
+        self.memory = memory
         self._objective = objective
         self._worths: dict[tuple[int, int], Worth] = {}
         self._pairings: dict[tuple[int, int], Pairing] = {}
@@ -129,6 +137,11 @@ class Aligner:
             shared += worth.shared * pair.count
         return Pairing(pairs, matched, shared)
 
+    @cached_property
+    def item_places(self) -> NDArray[np.int64]:
+        """The place of every item, by number."""
+        return np.array([0, *[place.id for place in self._space.item_places[1:]]], dtype=np.int64)
+
     @property
     def objective(self) -> Objective:
         return self._objective
@@ -161,20 +174,46 @@ class _Problem:
     aligner: Aligner
     predicted: ArrayContent
     gold: ArrayContent
+    turned: bool = False
     left: dict[Content, int] = field(default_factory=dict)
     right: dict[Content, int] = field(default_factory=dict)
     cells: dict[Content, dict[Content, _Cell]] = field(default_factory=dict)
 
     def solve(self) -> Iterator[Pair]:
-        self.left, self.right = dict(self.predicted.counts), dict(self.gold.counts)
-        self.cells = self._candidates()
-        yield from self._settle()
-        yield from self._assign()
+        """All pairs. The side with fewer rows chooses: if all of its rows have a partner, nothing is left open."""
+        sides = self.predicted.counts, self.gold.counts
+        turned = self.turned = sum(sides[0].values()) > sum(sides[1].values())
+        self.left, self.right = dict(sides[turned]), dict(sides[not turned])
+        if self.flat and len(self.left) * len(self.right) > _BULK:
+            pairs = self._in_bulk()
+        else:
+            self.cells = self._candidates()
+            pairs = chain(self._settle(), self._assign())
+        return (Pair(pair.gold, pair.predicted, pair.count) for pair in pairs) if turned else iter(pairs)
+
+    @property
+    def flat(self) -> bool:
+        return self.predicted.flat and self.gold.flat
+
+    def _in_bulk(self) -> Iterator[Pair]:
+        aligner = self.aligner
+        pairs = solve_bulk(
+            self.left,
+            self.right,
+            aligner.objective,
+            item_places=aligner.item_places,
+            memory=aligner.memory,
+            order=aligner.order,
+        )
+        for one, other, count, exact in pairs:
+            if not exact:
+                aligner.approximated.add(max(sum(self.left.values()), sum(self.right.values())))
+            yield Pair(one, other, count)
 
     # --- candidates ---------------------------------------------------------------------------------------------
 
     def _candidates(self) -> dict[Content, dict[Content, _Cell]]:
-        flat = self.predicted.flat and self.gold.flat
+        flat = self.flat
         holders: dict[int, list[Content]] = {}
         for gold in self.right:
             for item in gold.items if flat else gold.bagged():
@@ -202,7 +241,7 @@ class _Problem:
 
     def _refine(self, row: Content, gold: Content) -> _Cell:
         """Replace a bound by the worth; a pair that matches nothing after all is no candidate any more."""
-        worth = self.aligner.worth(row, gold)
+        worth = self.aligner.worth(gold, row) if self.turned else self.aligner.worth(row, gold)
         cell = _Cell(worth.matched, worth.shared, exact=True)
         if worth.matched:
             self.cells[row][gold] = cell
@@ -242,9 +281,12 @@ class _Problem:
                     partner, first, runner_up = gold, weight, first
                 elif weight > runner_up:
                     runner_up = weight
-            if partner is None or cells[partner].exact:
+            # All that tie are refined, whichever came first: what is known must depend on content alone.
+            bounded = [gold for gold, cell in cells.items() if not cell.exact and self._weight(cell) == first]
+            if not bounded:
                 return partner, first, runner_up
-            self._refine(row, partner)
+            for gold in bounded:
+                self._refine(row, gold)
 
     def _settled(
         self, best: dict[Content, tuple[Content, int]], second: dict[Content, int], open_rows: list[Content]

@@ -170,6 +170,7 @@ class Score:
 
 
 METRIC_NAMES: Final = ("accuracy", "precision", "recall", "f1", "addresses_found", "addresses_read_right")
+_MEMORY: Final = 1_500_000_000
 COUNT_NAMES: Final = (
     "total",
     "matched",
@@ -262,7 +263,7 @@ def _best(space: Space, metric: Metric, predicted: Row, gold: Row) -> tuple[Comp
     """The comparison under the best pairing, its counts, and how many rounds of assignment it took."""
     if not metric.ratio:
         objective = Objective(1 + predicted.content.size, 1)
-        comparison = Comparison(space, Aligner(space, objective), predicted, gold, metric.classing)
+        comparison = Comparison(space, Aligner(space, objective, _MEMORY), predicted, gold, metric.classing)
         return comparison, comparison.tally(), 1
     return _best_ratio(space, metric, predicted, gold)
 
@@ -279,7 +280,7 @@ def _best_ratio(space: Space, metric: Metric, predicted: Row, gold: Row) -> tupl
         rounds += 1
         # scaled by total, and by size so that among equals the one with more matched values wins
         objective = Objective(total * size + 1, matched * size)
-        comparison = Comparison(space, Aligner(space, objective), predicted, gold, metric.classing)
+        comparison = Comparison(space, Aligner(space, objective, _MEMORY), predicted, gold, metric.classing)
         tally = comparison.tally()
         counts = tally.counts()
         if counts.matched * total <= matched * max(counts.total, 1):
