@@ -10,9 +10,9 @@ The second is kept apart from it, since it holds the answers:
                      labels/{task_id}.jsonl.gz             per document its true state under every condition
                      submissions/{quality}/{task_id}.json  one submission per quality and task
 
-`planted.json` holds `format`, `seed`, `tasks` (by task id: `design`, `effect`, `conditions` with their texts, `finding`,
-the conditions that the planted effect is about, and `true_statistics`) and `qualities` (by name: `family`, `flaw`,
-`validity`, `fault`, `support`, `assessment`). `layout` reads it all into records.
+`planted.json` holds `format`, `seed`, `tasks` (by task id: `design`, `effect`, `conditions` with their texts, `finding`
+with the ids of those that the effect is about, `true_statistics`) and `qualities` (by name: `family`, `flaw`,
+`validity`, `fault`, `assessment`, `duplicates`). `layout` reads it all into records.
 """
 
 from __future__ import annotations

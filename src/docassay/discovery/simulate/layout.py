@@ -91,7 +91,8 @@ class Quality:
     flaw: in words; empty if it is right.
     validity: whether it is valid.
     fault: the fault code expected if it is not, else None.
-    assessment: of each of its findings; None if it is invalid or abstains.
+    assessment: of each of its findings; None if it is invalid or abstains. A finding about a condition that fulfils no
+        task does not fulfil it, whatever stands here (`padded` has one of each).
     duplicates: whether every finding after the first repeats the first.
     """
 
