@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
+from fractions import Fraction
 from functools import reduce
 from itertools import combinations, permutations, product
 from typing import Any, NamedTuple
@@ -125,6 +126,45 @@ class Omni:
         return total([rest, *(self._element(left[p], right[g], schema, name, mode) for p, g in pairing)])
 
 
+class Sound(Omni):
+    """sound/1: the pairing of all arrays together that makes accuracy greatest, and among those most matched."""
+
+    def best(self, prediction: Any, gold: Any, schema: Any) -> Outcomes:
+        """What the best pairings lead to; accuracy is compared as a fraction, exactly."""
+        everything = self.outcomes(prediction, gold, schema)
+        worths = {
+            outcome: (Fraction(outcome.matched, max(outcome.total, 1)), outcome.matched) for outcome in everything
+        }
+        return frozenset(outcome for outcome, worth in worths.items() if worth == max(worths.values()))
+
+    def _compare(self, prediction: Any, gold: Any, schema: Any, name: str, mode: Mode) -> Outcomes:
+        lists = isinstance(prediction, list) and isinstance(gold, list) and states(prediction) and states(gold)
+        objects = isinstance(prediction, dict) and isinstance(gold, dict)
+        if lists or objects or (is_value(prediction) and is_value(gold)):
+            return super()._compare(prediction, gold, schema, name, mode)
+        return frozenset({extra(prediction, schema, rows_are_invented=True).plus(Outcome(unfound=size(gold)))})
+
+    def _element(self, prediction: Any, gold: Any, schema: Any, name: str, mode: Mode) -> Outcomes:
+        if states(gold):
+            return super()._element(prediction, gold, schema, name, mode)
+        return frozenset({Outcome(invented_item=size(prediction))})
+
+    def _paired(self, prediction: Any, gold: Any, schema: Any, name: str, mode: Mode) -> Outcomes:
+        """All pairings, not the best of this array alone; a pair must match something as it is itself paired below."""
+        left, right = [p for p in prediction if states(p)], [g for g in gold if states(g)]
+        pair = {
+            (p, g): frozenset(o for o in self._element(left[p], right[g], schema, name, mode) if o.matched)
+            for p, g in product(range(len(left)), range(len(right)))
+        }
+        found: set[Outcome] = set()
+        for pairing in pairings(len(left), len(right)):
+            invented = sum(size(left[p]) for p in set(range(len(left))) - {p for p, _ in pairing})
+            unfound = sum(size(right[g]) for g in set(range(len(right))) - {g for _, g in pairing})
+            rest = frozenset({Outcome(invented_item=invented, unfound=unfound)})
+            found |= total([rest, *(pair[both] for both in pairing)])
+        return frozenset(found)
+
+
 def pairings(left: int, right: int) -> Iterator[list[tuple[int, int]]]:
     """Every way to pair some of `left` things with some of `right` things."""
     for count in range(min(left, right) + 1):
@@ -185,10 +225,13 @@ def is_slot(schema: Any) -> bool:
     return schema is not None and not schema.get("properties") and "items" not in schema
 
 
-def extra(node: Any, schema: Any) -> Outcome:
-    """What values that only the prediction has count as where no row is in question."""
+def extra(node: Any, schema: Any, rows_are_invented: bool = False) -> Outcome:
+    """What values that only the prediction has count as where no row is in question, or (sound/1) also where one is."""
     outcome = Outcome()
     for address in leaves(node):
-        offered = is_slot(reduce(child, address, schema))
-        outcome = outcome.plus(Outcome(fabricated=1) if offered else Outcome(invented_field=1))
+        if rows_are_invented and None in address:
+            outcome = outcome.plus(Outcome(invented_item=1))
+        else:
+            offered = is_slot(reduce(child, address, schema))
+            outcome = outcome.plus(Outcome(fabricated=1) if offered else Outcome(invented_field=1))
     return outcome

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import copy
 import random
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from docassay.extraction.metric import METRICS
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from brute_force import Omni, Outcome, leaves, rows, size
+from brute_force import Omni, Outcome, Sound, leaves, rows, size
 from docassay import Score, score
+from docassay.extraction.metric import METRICS
 from documents import ARRAYS, SCHEMA, documents, shuffled, values
 
 every_metric = pytest.mark.parametrize("metric", sorted(METRICS))
@@ -35,6 +36,52 @@ def test_no_pairing_beats_the_one_taken(prediction: Any, gold: Any, ordered: set
     assert outcome in Omni(frozenset(ordered)).outcomes(prediction, gold, SCHEMA)
     assert (result.gt_rows, result.pred_rows) == (rows(gold), rows(prediction))
     assert result.matching_exact
+
+
+@given(documents(longest=2), documents(longest=2), st.sets(st.sampled_from(ARRAYS), max_size=2))
+def test_no_pairing_gives_a_higher_accuracy(prediction: Any, gold: Any, ordered: set[str]) -> None:
+    """sound/1: the counts are those of a pairing, of all arrays together, that none of all pairings beats."""
+    result = score(prediction, gold, SCHEMA, metric="sound/1", order_matters=sorted(ordered))
+    outcome = Outcome(*counts(result), matched_rows=result.matched_rows)
+    assert outcome in Sound(frozenset(ordered)).best(prediction, gold, SCHEMA)
+
+
+@given(documents(longest=4), documents(longest=3), st.lists(values, min_size=1, max_size=6), seeds)
+def test_correcting_a_value_never_lowers_accuracy(
+    gold: Any, more: Any, wrong: list[str], chance: random.Random
+) -> None:
+    """sound/1: of an answer with wrong values and surplus rows, no value put right makes accuracy smaller."""
+    assume(size(gold))
+    answer = copy.deepcopy(gold)
+    numbers = [chance.randrange(size(gold)) for _ in wrong]
+    for number, value in zip(numbers, wrong, strict=True):
+        replace_one(answer, number, value)
+    right = list(leaf_values(gold))
+    reached = [accuracy_of(with_surplus(answer, more), gold)]
+    for number in numbers:
+        replace_one(answer, number, right[number])
+        reached.append(accuracy_of(with_surplus(answer, more), gold))
+    assert reached == sorted(reached)
+
+
+def accuracy_of(prediction: Any, gold: Any) -> float:
+    accuracy = score(prediction, gold, SCHEMA, metric="sound/1").accuracy
+    assert accuracy is not None
+    return accuracy
+
+
+def with_surplus(answer: Any, more: Any) -> Any:
+    """The answer with the rows of another document before its own."""
+    return {**answer, "rows": [*more.get("rows", []), *answer.get("rows", [])]}
+
+
+def leaf_values(node: Any) -> Iterator[str]:
+    """The values of a document in reading order."""
+    for below in node.values() if isinstance(node, dict) else node:
+        if isinstance(below, dict | list):
+            yield from leaf_values(below)
+        elif size(below):
+            yield below
 
 
 @every_metric
@@ -129,21 +176,21 @@ def test_omission_is_charged(metric: str, gold: Any, chance: random.Random) -> N
     """One value left out of a perfect answer costs exactly one address."""
     assume(size(gold) > 1)
     prediction = copy.deepcopy(gold)
-    blank_one(prediction, chance.randrange(size(gold)))
+    replace_one(prediction, chance.randrange(size(gold)), None)
     result = score(prediction, gold, SCHEMA, metric=metric)
     assert counts(result) == (size(gold) - 1, 0, 1, 0, 0, 0)
 
 
-def blank_one(node: Any, index: int) -> int:
-    """Blank the value with that number, counted in reading order; what is left of the number is returned."""
+def replace_one(node: Any, number: int, by: str | None) -> int:
+    """Replace the value with that number, counted in reading order; what is left of the number is returned."""
     for key, below in list(node.items() if isinstance(node, dict) else enumerate(node)):
         if isinstance(below, dict | list):
-            index = blank_one(below, index)
+            number = replace_one(below, number, by)
         elif size(below):
-            if index == 0:
-                node[key] = None
-            index -= 1
-    return index
+            if number == 0:
+                node[key] = by
+            number -= 1
+    return number
 
 
 @every_metric
