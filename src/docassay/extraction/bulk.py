@@ -21,7 +21,7 @@ from docassay.extraction.flatten import Content, Shape
 
 Integers: TypeAlias = NDArray[np.int64]
 
-_JOIN_PER_LEAF = 16  # pairs the join may make for each value of either side
+_JOIN_PER_LEAF = 3  # pairs the join may make for each value of either side
 _HEAVY_CELLS = 32_000_000  # bytes of one block when common items are compared
 _CELL_BYTES = 10  # what one cell of the dense rest costs: a double and the counts it is made of
 

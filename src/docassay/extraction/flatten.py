@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from docassay.errors import ArgumentTypeError
 from docassay.extraction.address import ANY, Step, Steps, print_address, reading_order
@@ -39,8 +39,9 @@ class Place:
         "sidecar_of",
         "skipped",
         "step",
-        "texts",
-        "values",
+        "known",
+        "known_floats",
+        "plain_kids",
     )
 
     def __init__(self, number: int, parent: Place | None, step: Step, schema: SchemaNode | None) -> None:
@@ -55,8 +56,9 @@ class Place:
         self.skipped = False
         self.sidecar_of: str | None = None
         self.left_out = False  # skipped or a possible sidecar: look twice
-        self.texts: dict[str, int] = {}
-        self.values: dict[tuple[type, Any], int] = {}
+        self.known: dict[str | int | tuple[bool], int] = {}  # items by raw value, as met so far
+        self.known_floats: dict[float, int] = {}  # apart, since 1 == 1.0
+        self.plain_kids: dict[str, dict[str | int | tuple[bool], int]] = {}  # `known` of kids never left out
         self.canonical_items: dict[str, int] = {}
         self._key: tuple[tuple[int, int, str], ...] | None = None
 
@@ -191,6 +193,9 @@ class Rows:
     priced: ArrayContent
 
 
+_NO_ARRAYS: Final[dict[Place, Rows]] = {}
+
+
 @dataclass(slots=True)
 class _Collected:
     items: list[int] = field(default_factory=list)
@@ -212,6 +217,9 @@ class _Swap:
     priced: list[int]
 
 
+_NONE: Final[frozenset[Place]] = frozenset()
+
+
 class Space:
     """What the two documents of one scoring share: places, items, contents."""
 
@@ -230,7 +238,7 @@ class Space:
         self.item_canons: list[str] = [""]
         self._ordered = ordered
         self._places = 0
-        self._contents: dict[tuple[tuple[int, ...], tuple[tuple[int, int], ...]], Content] = {}
+        self._contents: dict[tuple[Any, ...], Content] = {}
         self._array_contents: dict[tuple[int, ...], ArrayContent] = {}
         self._shapes: dict[tuple[Place, ...], Shape] = {}
         self._shape_sets: dict[frozenset[int], Shape] = {}
@@ -263,8 +271,11 @@ class Space:
         return made
 
     def item(self, place: Place, canon: str) -> int:
+        """The number of a canonical value at a place; the empty canonical form states nothing."""
         number = place.canonical_items.get(canon)
         if number is None:
+            if not canon:
+                return BLANK
             number = place.canonical_items[canon] = len(self.item_places)
             self.item_places.append(place)
             self.item_canons.append(canon)
@@ -289,7 +300,9 @@ class Space:
     ) -> Content:
         items.sort()
         numbers = tuple(items)
-        key = (numbers, tuple(sorted((place.id, array.id) for place, array in arrays)) if arrays else ())
+        key: tuple[Any, ...] = numbers
+        if arrays:
+            key = (numbers, tuple(sorted((place.id, array.id) for place, array in arrays)))
         found = self._contents.get(key)
         if found is None:
             found = self._contents[key] = Content(
@@ -302,6 +315,17 @@ class Space:
                 object_elements=frozenset(object_elements),
                 object_rows=is_object + len(object_elements) + sum(array.object_rows for _, array in arrays),
                 shape=self._shape(numbers),
+            )
+        return found
+
+    def flat_content(self, items: list[int]) -> Content:
+        """The content of an object without arrays."""
+        items.sort()
+        numbers = tuple(items)
+        found = self._contents.get(numbers)
+        if found is None:
+            found = self._contents[numbers] = Content(
+                len(self._contents), numbers, {}, len(numbers), True, _NONE, _NONE, 1, self._shape(numbers)
             )
         return found
 
@@ -341,7 +365,6 @@ class Flattener:
         self._preparation = space.preparation
         self._drop_sidecars = drop_sidecars
         self._canon = space.values.canon
-        self._states_nothing = space.values.states_nothing
         self._keep_raw = space.keep_raw
         self._all_ordered = False
         self.skipped: set[Steps] = set()
@@ -369,15 +392,18 @@ class Flattener:
                 kid = self._space.kid(place, key)
             if kid.left_out and self._leave_out(kid, value, path):
                 continue
-            kind = type(leaf)
-            if kind is str:
-                item = kid.texts.get(leaf)
-                if item is None:
-                    item = self._text(kid, leaf)
-            elif leaf is None:
+            if leaf is None:
                 continue
-            elif kind is dict or kind is list:
-                self._container(leaf, kid, into, (path, key))
+            kind = type(leaf)
+            if kind is str or kind is int:
+                item = kid.known.get(leaf)
+                if item is None:
+                    item = kid.known[leaf] = self._space.item(kid, self._canon(leaf))
+            elif kind is list:
+                self._list(leaf, kid, into, (path, key))
+                continue
+            elif kind is dict:
+                self._value(leaf, kid, into, (path, key))
                 continue
             else:
                 item = self._scalar(leaf, kid, into, (path, key))
@@ -385,6 +411,48 @@ class Flattener:
                 items.append(item)
                 if keep is not None:
                     keep.append(leaf)
+
+    def _flat_row(self, value: dict[str, Any], elements: Place, position: int) -> Row | None:
+        """A row that is an object of scalars, by the shortest way; None where anything else is met."""
+        kids, plain = elements.kids, elements.plain_kids
+        items: list[int] = []
+        raws: list[Any] | None = [] if self._keep_raw else None
+        if "value" in value and self._preparation.unwrap(value, elements.schema) is not value:
+            return None
+        for key, leaf in value.items():
+            if leaf is None:
+                continue
+            known = plain.get(key)
+            if known is None:
+                kid = kids.get(key)
+                if kid is None:
+                    kid = self._space.kid(elements, key)
+                if kid.left_out:
+                    return None
+                known = plain[key] = kid.known
+            kind = type(leaf)
+            if kind is str or kind is int:
+                item = known.get(leaf)
+                if item is None:
+                    item = known[leaf] = self._space.item(kids[key], self._canon(leaf))
+            elif kind is float and leaf:
+                kid = kids[key]
+                item = kid.known_floats.get(leaf)
+                if item is None:
+                    item = kid.known_floats[leaf] = self._space.item(kid, self._canon(leaf))
+            elif kind is bool:
+                item = self._boolean(leaf, kids[key])
+            else:
+                return None
+            if item:
+                items.append(item)
+                if raws is not None:
+                    raws.append(leaf)
+        if not items:
+            return None
+        leaves = None if raws is None else list(zip(items, raws, strict=True))
+        content = self._space.flat_content(items)
+        return Row(position, content, content, _NO_ARRAYS, leaves)
 
     def _value(self, value: Any, place: Place, into: _Collected, path: Path) -> bool:
         """Collect what stands at one place; whether it is an object once prepared."""
@@ -403,12 +471,6 @@ class Flattener:
                     into.raws.append(value)
         return False
 
-    def _container(self, value: Any, place: Place, into: _Collected, path: Path) -> None:
-        if type(value) is list:
-            self._list(value, place, into, path)
-        else:
-            self._value(value, place, into, path)
-
     def _list(self, value: list[Any], place: Place, into: _Collected, path: Path) -> None:
         if not value:
             return
@@ -419,7 +481,7 @@ class Flattener:
         if rows:
             array = self._space.array_content([row.content for row in rows])
             priced = array
-            if any(row.priced is not row.content for row in rows):
+            if self._preparation.prices_by_position and any([row.priced is not row.content for row in rows]):
                 priced = self._space.array_content([row.priced for row in rows])
             into.arrays.append((place, Rows(rows, array, priced)))
 
@@ -431,6 +493,11 @@ class Flattener:
             return []
         rows: list[Row] = []
         for index, element in enumerate(value):
+            if type(element) is dict:
+                row = self._flat_row(element, elements, index)
+                if row is not None:
+                    rows.append(row)
+                    continue
             collected = _Collected(is_row=True)
             is_object = self._value(element, elements, collected, (path, index))
             if collected.items or collected.arrays:
@@ -498,20 +565,25 @@ class Flattener:
     # --- leaves -------------------------------------------------------------------------------------------------
 
     def _text(self, place: Place, text: str) -> int:
-        if self._states_nothing(text):
-            item = BLANK
-        else:
-            item = self._space.item(place, self._canon(text))
-        place.texts[text] = item
+        item = place.known.get(text)
+        if item is None:
+            item = place.known[text] = self._space.item(place, self._canon(text))
+        return item
+
+    def _boolean(self, value: bool, place: Place) -> int:
+        item = place.known.get((value,))
+        if item is None:
+            item = place.known[(value,)] = self._space.item(place, self._canon(value))
         return item
 
     def _scalar(self, value: Any, place: Place, into: _Collected, path: Path) -> int:
         kind = type(value)
-        if kind is int or kind is bool or (kind is float and value):
-            key = (kind, value)
-            item = place.values.get(key)
+        if kind is bool:
+            return self._boolean(value, place)
+        if kind is float and value:
+            item = place.known_floats.get(value)
             if item is None:
-                item = place.values[key] = self._space.item(place, self._canon(value))
+                item = place.known_floats[value] = self._space.item(place, self._canon(value))
             return item
         if isinstance(value, (int, float, Decimal)):
             return self._space.item(place, self._canon(value))
