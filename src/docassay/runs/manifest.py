@@ -99,7 +99,8 @@ class ManifestCopy:
     def __init__(self, store: Store) -> None:
         import pyarrow.parquet as pq
 
-        self._file = pq.ParquetFile(store.open(MANIFEST))
+        self._opened = store.open(MANIFEST)
+        self._file = pq.ParquetFile(self._opened)
         metadata = self._file.metadata
         sizes = [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
         self._starts = [0, *accumulate(sizes)]
@@ -108,6 +109,10 @@ class ManifestCopy:
 
     def __len__(self) -> int:
         return int(self._starts[-1])
+
+    def close(self) -> None:
+        """Close the file; nothing can be read afterwards."""
+        self._opened.close()
 
     def read(self, rows: Rows, columns: Sequence[str] | None = None) -> pa.Table:
         """The rows of a range, in order; all columns unless some are named."""
