@@ -11,6 +11,9 @@ from docassay import Score, examples, score
 from docassay.extraction.verdicts import VERDICTS
 
 
+HEADINGS = {"fabricated": "fabri-\ncated", "invented_item": "invented\nitem", "invented_field": "invented\nfield"}
+
+
 def main() -> None:
     """Score both predictions of every bundled document and show the table."""
     console = Console()
@@ -27,16 +30,15 @@ def scores() -> Iterator[tuple[str, str, Score]]:
 
 
 def table(results: Iterator[tuple[str, str, Score]]) -> Table:
-    """One line per pair: accuracy and the six counts."""
+    """One line per pair: accuracy and the six counts, narrow enough for a terminal of 80 columns."""
     shown = Table(box=None, header_style="bold", pad_edge=False)
-    shown.add_column("document")
-    shown.add_column("answer")
+    shown.add_column("document, answer", no_wrap=True, vertical="bottom")
     for heading in ("accuracy", *VERDICTS, "of"):
-        shown.add_column(heading, justify="right")
+        shown.add_column(HEADINGS.get(heading, heading), justify="right", no_wrap=True, vertical="bottom")
     for name, letter, result in results:
         counts = [str(getattr(result.counts, verdict) or "·") for verdict in VERDICTS]
         accuracy = "–" if result.accuracy is None else f"{result.accuracy:.3f}"
-        shown.add_row(name, letter, accuracy, *counts, str(result.counts.total))
+        shown.add_row(f"{name} {letter}", accuracy, *counts, str(result.counts.total))
     return shown
 
 
