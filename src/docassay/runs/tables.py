@@ -170,7 +170,7 @@ def read_parts(store: Store, folder: str, columns: Sequence[str] | None = None) 
     for name in store.list(folder):
         if start_of_part(name) is not None:
             with store.open(f"{folder}/{name}") as file:
-                yield pq.read_table(file, columns=None if columns is None else list(columns))
+                yield pq.ParquetFile(file).read(columns=None if columns is None else list(columns))
 
 
 def text_array(values: Sequence[str | None]) -> pa.Array:
