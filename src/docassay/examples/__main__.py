@@ -31,7 +31,7 @@ def scores() -> Iterator[tuple[str, str, Score]]:
 
 def table(results: Iterator[tuple[str, str, Score]]) -> Table:
     """One line per pair: accuracy and the six counts, narrow enough for a terminal of 80 columns."""
-    shown = Table(box=None, header_style="bold", pad_edge=False)
+    shown = Table(box=None, header_style="bold", padding=(0, 1, 0, 0))
     shown.add_column("document, answer", no_wrap=True, vertical="bottom")
     for heading in ("accuracy", *VERDICTS, "of"):
         shown.add_column(HEADINGS.get(heading, heading), justify="right", no_wrap=True, vertical="bottom")
