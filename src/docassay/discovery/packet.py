@@ -7,7 +7,7 @@ claimed and checked labels, the submission with counts in place of id lists, str
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from docassay.discovery.blind_check import (
@@ -24,6 +24,7 @@ from docassay.discovery.gates import FindingGate
 from docassay.discovery.judge import Question, Stage, Subject
 from docassay.discovery.prompting import Prompt, prompt_text
 from docassay.discovery.quality import DIMENSIONS, Assessment, Support, read_assessments
+from docassay.discovery.references import Reference
 from docassay.discovery.sampling import AuditSample, Condition, claimed_states, conditions_of
 from docassay.discovery.statistics import columns_of_finding, robustness_details
 from docassay.discovery.submission import Submission
@@ -31,22 +32,12 @@ from docassay.discovery.tasks import Task
 from docassay.errors import ReviewError
 
 __all__ = [
-    "Reference",
     "assessment_question",
     "blind_questions",
     "match_question",
     "read_assessment_answer",
     "read_matches",
 ]
-
-
-@dataclass(frozen=True, slots=True)
-class Reference:
-    """A finding that the task's authors know of."""
-
-    task_id: str
-    reference_id: str
-    value: Mapping[str, Any]
 
 
 def blind_questions(

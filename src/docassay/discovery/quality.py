@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from docassay.errors import ReviewError
@@ -97,6 +97,10 @@ class Assessment:
     duplicate_of: str | None
     reference_match: str | None
     rationale: str
+
+    def matching(self, reference_id: str | None) -> Assessment:
+        """The same with the reference it matches."""
+        return replace(self, reference_match=reference_id)
 
     def as_dict(self) -> dict[str, object]:
         """The row as it stands in a review file."""

@@ -19,7 +19,7 @@ from docassay.discovery.quality import Assessment, Support, TaskQuality, read_as
 from docassay.discovery.sampling import AuditSample, audit_sample, conditions_of
 from docassay.discovery.segments import LIMITS
 from docassay.discovery.submission import Submission
-from docassay.discovery.tasks import Task, TaskData
+from docassay.discovery.tasks import Task
 from docassay.errors import ReviewError
 
 __all__ = [
@@ -33,7 +33,6 @@ __all__ = [
     "binding_of",
     "check_binding",
     "judged",
-    "no_reference_digest",
     "protocol_digest",
     "read_review",
     "review_value",
@@ -105,11 +104,6 @@ def protocol_digest() -> str:
     """Digest of the checker's protocol, from the very thresholds, limits and prompts that are used."""
     prompts = prompt_digests((Prompt.BLIND_CHECK, Prompt.BLIND_REPAIR))
     return digest_object({"thresholds": asdict(THRESHOLDS), "limits": asdict(LIMITS), "prompts": prompts})
-
-
-def no_reference_digest(data: TaskData) -> str:
-    """What stands for the reference where a data folder has none."""
-    return digest_object({"references": None, "release": data.release, "tasks_sha256": data.tasks_sha256})
 
 
 def binding_of(task: Task, submission: Submission, reference_sha256: str) -> Binding:
