@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from docassay.errors import ArgumentValueError
-from docassay.extraction.values import omni
+from docassay.extraction.values import omni, sound
 from docassay.extraction.values.reading import Reading, Trace
 
 
@@ -32,7 +32,10 @@ class ValueRules:
 
 
 OMNI = ValueRules("omni/1", omni.canon, omni.states_nothing, omni.trace_canon)
-RULES = {OMNI.metric: OMNI}
+SOUND = ValueRules("sound/1", sound.canon, sound.states_nothing, sound.trace_canon)
+RULES = {rule.metric: rule for rule in (OMNI, SOUND)}
+DEFAULT_METRIC = SOUND.metric
+"""The metric whose rules hold where none is named."""
 
 
 def rules(metric: str) -> ValueRules:

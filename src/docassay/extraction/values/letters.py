@@ -1,0 +1,166 @@
+"""Decides which characters are the same letter, digit, dash or quote under `sound/1`, in every script."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable
+
+from docassay.extraction.values.reading import Fold
+
+
+class _Table(dict[int, str]):
+    """A translation table filled as characters are met, at most one entry per code point."""
+
+    def __init__(self, rule: Callable[[str], str]) -> None:
+        self.rule = rule
+
+    def __missing__(self, code: int) -> str:
+        self[code] = mapped = self.rule(chr(code))
+        return mapped
+
+
+def drop_format(text: str) -> str:
+    """Without format characters (category Cf); those that hold an emoji sequence together stay."""
+    if text.isascii():
+        return text
+    text = _LONE_TAGS.sub("", _LONE_JOINER.sub("", text))
+    return text.translate(_NO_FORMAT)
+
+
+_EMOJI = "\u203c\u2049\u2100-\u27bf\u2900-\u2bff\u3030\u303d\u3297\u3299\ufe0f\U0001f000-\U0001faff"
+_LONE_JOINER = re.compile(f"(?<![{_EMOJI}])\u200d|\u200d(?![{_EMOJI}])")
+_TAGS = "\U000e0020-\U000e007f"
+_LONE_TAGS = re.compile(f"(?<![\U0001f3f4{_TAGS}])[{_TAGS}]+")
+
+
+def _format_rule(character: str) -> str:
+    if character == "\u200d" or "\U000e0020" <= character <= "\U000e007f":
+        return character
+    return "" if unicodedata.category(character) == "Cf" else character
+
+
+_NO_FORMAT = _Table(_format_rule)
+
+
+# Characters that are one mark in several shapes
+
+_DASHES = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\u2e3a\u2e3b\ufe58\ufe63\uff0d"
+_APOSTROPHES = "\u2018\u2019\u201b\u2032\u02bc\u02b9\u00b4`\uff40\uff07"
+_QUOTES = "\u201c\u201d\u201e\u201f\u2033\uff02\u02ba"
+_SAME_MARK = (
+    dict.fromkeys(_DASHES, "-")
+    | dict.fromkeys(_APOSTROPHES, "'")
+    | dict.fromkeys(_QUOTES, '"')
+    | {"\u201a": ",", "\u2044": "/", "\u066b": ".", "\u066c": ",", "\ufe0e": "", "\ufe0f": ""}
+)
+
+
+def _mark_rule(character: str) -> str:
+    if character in _SAME_MARK:
+        return _SAME_MARK[character]
+    value = unicodedata.decimal(character, None)
+    return str(value) if value is not None else character
+
+
+_MARKS = _Table(_mark_rule)
+
+
+def _same_marks(text: str) -> str:
+    if not text.isascii():
+        text = _NO_BREAK_GROUPS.sub(lambda found: _NO_BREAK.sub("'", found[0]), text.translate(_MARKS))
+    return text.replace("`", "'")
+
+
+_NO_BREAK = re.compile("[\u00a0\u202f\u2007\u2009]")
+_NO_BREAK_GROUPS = re.compile(
+    f"(?<![0-9]){'[1-9][0-9]{0,2}'}(?:{_NO_BREAK.pattern}[0-9]{{3}})+(?!{_NO_BREAK.pattern}?[0-9])"
+)
+
+# Digits in special shapes: where plain digits would run into their neighbours, a mark keeps them apart
+
+_RAISED = str.maketrans("\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079\u207a\u207b", "0123456789+-")
+_LOWERED = str.maketrans("\u2080\u2081\u2082\u2083\u2084\u2085\u2086\u2087\u2088\u2089\u208a\u208b", "0123456789+-")
+_RAISED_RUN = re.compile("[\u2070\u00b9\u00b2\u00b3\u2074-\u2079\u207a\u207b]+")
+_LOWERED_RUN = re.compile("[\u2080-\u208b]+")
+_COUNT = re.compile(
+    "[\u00bc-\u00be\u2150-\u215f\u2189\u2460-\u249b\u24ea-\u24ff\u2776-\u2793\u3251-\u325f\u32b1-\u32cb\u3358-\u3370"
+    "\u33e0-\u33fe\U0001f100-\U0001f10a]"
+)
+
+
+def _special_digits(text: str) -> str:
+    if text.isascii():
+        return text
+    text = _RAISED_RUN.sub(_raised, text)
+    text = _LOWERED_RUN.sub(_lowered, text)
+    return _COUNT.sub(_count, text)
+
+
+def _raised(found: re.Match[str]) -> str:
+    run, before = found[0].translate(_RAISED), found.string[found.start() - 1 : found.start()]
+    signed = run[0] in "+-" and len(run) > 1
+    return run if before.isalpha() and not signed else "^" + run
+
+
+def _lowered(found: re.Match[str]) -> str:
+    run, before = found[0].translate(_LOWERED), found.string[found.start() - 1 : found.start()]
+    return "_" + run if before.isdigit() else run
+
+
+def _count(found: re.Match[str]) -> str:
+    plain = unicodedata.normalize("NFKC", found[0]).replace("\u2044", "/").strip("()")
+    before, after = found.string[found.start() - 1 : found.start()], found.string[found.end() : found.end() + 1]
+    apart = before.isnumeric() and plain[:1].isdigit()
+    return (" " if apart else "") + plain + (" " if plain[-1:].isdigit() and after.isdecimal() else "")
+
+
+# Letters
+
+
+def _compatible(text: str) -> str:
+    return text if text.isascii() else unicodedata.normalize("NFKC", text)
+
+
+def _small(text: str) -> str:
+    if text.isascii():
+        return text.lower()
+    return unicodedata.normalize("NFKC", text.casefold())
+
+
+_ACCENTED = re.compile(
+    "([a-z\u00df-\u02af\u1e00-\u1eff\u0370-\u03ff\u1f00-\u1fff])[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff]+"
+)
+_CYRILLIC = re.compile(
+    "(\u0435)\u0308|([\u0430\u0435\u0438\u043e\u0443\u044b\u044d\u044e\u044f\u0456\u0454])[\u0300\u0301]+"
+)
+_STROKES = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "ß": "ss", "æ": "ae", "œ": "oe"})
+_MICRO = re.compile("(?<![\u0370-\u03ff])\u03bc(?=[a-z])")
+
+
+def _unaccent(text: str) -> str:
+    if text.isascii():
+        return text
+    apart = _ACCENTED.sub(r"\1", unicodedata.normalize("NFD", text))
+    apart = _CYRILLIC.sub(r"\1\2", apart)
+    return _MICRO.sub("u", unicodedata.normalize("NFC", apart).translate(_STROKES))
+
+
+LETTER_FOLDS = (
+    Fold("invisible", "Format characters go, except those that hold an emoji sequence together.", drop_format),
+    Fold("marks", "Every dash is one dash, every quote one quote, digits of all scripts are digits.", _same_marks),
+    Fold(
+        "special digits",
+        "Raised, lowered, circled and fraction digits become plain ones, kept apart from their neighbours.",
+        _special_digits,
+    ),
+    Fold("styles", "Compatibility characters become the plain ones they stand for (NFKC).", _compatible),
+    Fold("case", "Capitals become small letters.", _small),
+    Fold(
+        "accents",
+        "Accents go from Latin and Greek letters, and from Cyrillic vowels where no other letter results; "
+        "strokes and ligatures are spelled plainly, micro is u.",
+        _unaccent,
+    ),
+)
+"""From text as written to small plain letters, in order."""

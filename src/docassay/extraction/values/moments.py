@@ -1,0 +1,221 @@
+"""Decides whether a text is a date, a timestamp or a time of day under `sound/1`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import date
+
+_MONTHS = (
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+)
+_MONTH = (
+    {name: i for i, name in enumerate(_MONTHS, 1)} | {name[:3]: i for i, name in enumerate(_MONTHS, 1)} | {"sept": 9}
+)
+_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_WEEKDAY = (
+    {name: i for i, name in enumerate(_DAYS)}
+    | {name[:3]: i for i, name in enumerate(_DAYS)}
+    | {"tues": 1, "thur": 3, "thurs": 3}
+)
+_COMPACT_YEARS = range(1800, 2200)
+_CENTURY_STARTS = 69
+_DAY_SECONDS = 86_400
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A date, a timestamp or a time of day, written one way only."""
+
+    kind: str
+    """`date`, `instant` (with a zone), `local` (without) or `clock` (no date)."""
+    text: str
+    """ISO text; an instant is in UTC."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Clock:
+    seconds: int
+    fraction: str
+
+    def __str__(self) -> str:
+        hours, rest = divmod(self.seconds, 3600)
+        minutes, seconds = divmod(rest, 60)
+        tail = f".{self.fraction}" if self.fraction else ""
+        return f"{hours:02}:{minutes:02}" + (f":{seconds:02}{tail}" if seconds or tail else "")
+
+
+def read_moment(text: str) -> Moment | None:
+    """The date, timestamp or time of day that a whole text states, or None.
+
+    `text` is folded: small letters, ASCII digits, plain dashes.
+    """
+    if not _SOME_DIGIT.search(text[:_LONGEST]) or len(text) > _LONGEST:
+        return None
+    day = _read_date(text)
+    if day is not None:
+        return Moment("date", day.isoformat())
+    if ":" not in text and not text.endswith("m"):
+        return None
+    clock = _CLOCK.fullmatch(text)
+    if clock is not None:
+        time = _clock(clock)
+        return Moment("clock", str(time)) if time is not None else None
+    return _read_timestamp(text)
+
+
+_LONGEST = 60
+_SOME_DIGIT = re.compile("[0-9]")
+
+
+# Dates
+
+
+def _read_date(text: str) -> date | None:
+    found = _WEEKDAY_FIRST.fullmatch(text)
+    if found is None:
+        return _read_plain_date(text)
+    day = _read_plain_date(found["date"])
+    return day if day is not None and day.weekday() == _WEEKDAY[found["weekday"]] else None
+
+
+_WEEKDAY_FIRST = re.compile(rf"(?P<weekday>{'|'.join(sorted(_WEEKDAY, key=len, reverse=True))})\b[.,\s]*(?P<date>.+)")
+
+
+def _read_plain_date(text: str) -> date | None:
+    found = _NUMERIC.fullmatch(text)
+    if found is not None:
+        return _numeric_date(found["first"], found["mark"], found["second"], found["third"])
+    found = _COMPACT.fullmatch(text) or _CHARACTERS.fullmatch(text)
+    if found is None:
+        return _month_name_date(text)
+    year, month, day = (int(part) for part in found.groups())
+    return _day(year, month, day) if found.re is _CHARACTERS or year in _COMPACT_YEARS else None
+
+
+_NUMERIC = re.compile(
+    r"(?P<first>[0-9]{1,4})\s*(?P<mark>[-/.])\s*(?P<second>[0-9]{1,2})\s*(?P=mark)\s*(?P<third>[0-9]{1,4})"
+)
+_COMPACT = re.compile(r"([0-9]{4})([0-9]{2})([0-9]{2})")
+_CHARACTERS = re.compile(r"([0-9]{4})\s*[年년]\s*([0-9]{1,2})\s*[月월]\s*([0-9]{1,2})\s*[日일]")
+
+
+def _numeric_date(first: str, mark: str, second: str, third: str) -> date | None:
+    if len(first) == 4 and len(third) <= 2:
+        return _day(int(first), int(second), int(third))
+    if len(first) > 2:
+        return None
+    if len(third) == 4:
+        year = int(third)
+    elif len(third) == 2 and mark == "/":
+        year = int(third) + (1900 if int(third) >= _CENTURY_STARTS else 2000)
+    else:
+        return None
+    month_first, day_first = _day(year, int(first), int(second)), _day(year, int(second), int(first))
+    return (day_first or month_first) if mark == "." else (month_first or day_first)
+
+
+def _day(year: int, month: int, day: int) -> date | None:
+    try:
+        return date(year, month, day)
+    except ValueError:
+        return None
+
+
+def _month_name_date(text: str) -> date | None:
+    """Day, month name and a year of four digits, each once, in any order."""
+    if not _DATE_ENDS.fullmatch(text[0] + text[-1]):
+        return None
+    words, counts = [], []
+    for token in _TOKEN.finditer(text):
+        if token["other"]:
+            return None
+        if token["count"]:
+            counts.append(token)
+        elif token["word"] and token["word"] not in ("of", "the"):
+            words.append(token["word"])
+    month = _MONTH.get(words[0]) if len(words) == 1 else None
+    years = [token for token in counts if len(token["count"]) == 4 and not token["ordinal"]]
+    days = [token for token in counts if len(token["count"]) <= 2]
+    if month is None or len(counts) != 2 or len(years) != 1 or len(days) != 1:
+        return None
+    return _day(int(years[0]["count"]), month, int(days[0]["count"]))
+
+
+_TOKEN = re.compile(
+    r"(?P<count>[0-9]+)(?P<ordinal>(?:st|nd|rd|th)(?![a-z]))?|(?P<word>[a-z]+)|(?P<mark>[\s,./-]+)|(?P<other>.)"
+)
+_DATE_ENDS = re.compile("[a-z0-9]{2}")
+
+
+# Times
+
+_CLOCK_FORM = (
+    r"(?P<hour>[0-9]{1,2})(?::(?P<minute>[0-9]{2})(?::(?P<second>[0-9]{2})(?:[.,](?P<fraction>[0-9]+))?)?)?"
+    r"(?:\s*(?P<half>[ap])\.?\s?m)?"
+)
+_CLOCK = re.compile(_CLOCK_FORM)
+_TIMESTAMP = re.compile(
+    rf"(?P<date>.*?[0-9a-z])(?:t|\s*,\s*|\s+)(?:at\s+)?{_CLOCK_FORM}"
+    r"(?:\s*(?P<zone>z|utc|gmt|(?P<sign>[-+])(?P<offset>[0-9]{2}(?::?[0-9]{2}(?::?[0-9]{2})?)?)))?"
+)
+
+
+def _clock(found: re.Match[str]) -> _Clock | None:
+    hour, half = int(found["hour"]), found["half"]
+    if half is None and found["minute"] is None:
+        return None
+    if half is not None:
+        if not 1 <= hour <= 12:
+            return None
+        hour = hour % 12 + (12 if half == "p" else 0)
+    minute, second = int(found["minute"] or 0), int(found["second"] or 0)
+    if hour > 23 or minute > 59 or second > 59:
+        return None
+    return _Clock(hour * 3600 + minute * 60 + second, (found["fraction"] or "").rstrip("0"))
+
+
+def _read_timestamp(text: str) -> Moment | None:
+    found = _TIMESTAMP.fullmatch(text)
+    if found is None:
+        return None
+    day, clock = _read_date(found["date"]), _clock(found)
+    if day is None or clock is None:
+        return None
+    if not clock.seconds and not clock.fraction:
+        return Moment("date", day.isoformat())
+    if found["zone"] is None:
+        return Moment("local", f"{day.isoformat()}T{clock}")
+    offset = _offset(found["sign"], found["offset"])
+    return _instant(day, clock, offset) if offset is not None else None
+
+
+def _offset(sign: str | None, digits: str | None) -> int | None:
+    """Seconds east of UTC."""
+    if digits is None:
+        return 0
+    parts = [int(digits.replace(":", "")[i : i + 2] or 0) for i in (0, 2, 4)]
+    if parts[0] > 23 or parts[1] > 59 or parts[2] > 59:
+        return None
+    seconds = parts[0] * 3600 + parts[1] * 60 + parts[2]
+    return -seconds if sign == "-" else seconds
+
+
+def _instant(day: date, clock: _Clock, offset: int) -> Moment | None:
+    days, seconds = divmod(clock.seconds - offset, _DAY_SECONDS)
+    try:
+        utc = date.fromordinal(day.toordinal() + days)
+    except (ValueError, OverflowError):
+        return None
+    return Moment("instant", f"{utc.isoformat()}T{_Clock(seconds, clock.fraction)}Z")

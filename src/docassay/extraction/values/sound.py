@@ -1,0 +1,438 @@
+"""Decides what a value is compared as under `sound/1`: where a rule could only guess, it does not merge.
+
+A canonical key opens with what the value was taken for (`number 12.5`, `date 2024-10-31`, `text acmeinc`), so that a
+number never equals a text that looks like it. The rules, with what they had to choose, are in `docs/metric-values.md`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from decimal import Decimal
+
+from docassay.extraction.values.addresses import as_written, is_address, is_path
+from docassay.extraction.values.letters import LETTER_FOLDS, drop_format
+from docassay.extraction.values.moments import read_moment
+from docassay.extraction.values.numbers import from_json_number, number, read_core, read_number
+from docassay.extraction.values.quantities import is_currency, read_quantity
+from docassay.extraction.values.reading import Fold, Trace, apply_folds
+from docassay.extraction.values.words import GRADES, NUMBERED_THINGS
+
+ABSENT = ""
+"""The key of what states nothing."""
+DASH = "dash"
+"""The key of a text of dashes only."""
+
+
+def states_nothing(raw: object) -> bool:
+    """Whether the value has no address: null, or text of white space and format characters only."""
+    if raw is None:
+        return True
+    if not isinstance(raw, str):
+        return False
+    text = raw.strip()
+    if not text:
+        return True
+    return unicodedata.category(text[0]) == "Cf" and not drop_format(text).strip()
+
+
+def canon(raw: object) -> str:
+    """The canonical key of a JSON scalar; equal keys mean equal values."""
+    return trace_canon(raw, None)
+
+
+def trace_canon(raw: object, trace: Trace | None) -> str:
+    """The key by every rule in full; the one implementation behind `canon` and `read`."""
+    if states_nothing(raw) or raw == [] or raw == {}:
+        return _told(trace, "absent", ABSENT)
+    if isinstance(raw, str):
+        return _read_text(raw, trace)
+    if isinstance(raw, bool):
+        return _told(trace, "boolean", "text true" if raw else "text false")
+    if isinstance(raw, (int, float, Decimal)):
+        return _read_json_number(raw, trace)
+    return _read_text(str(raw), trace)
+
+
+def _told(trace: Trace | None, route: str, key: str) -> str:
+    if trace is not None:
+        trace.route = route
+    return key
+
+
+def _note(trace: Trace | None, name: str, before: str, after: str, sentence: str) -> None:
+    if trace is not None:
+        trace.note(name, before, after, sentence)
+
+
+def _read_json_number(raw: int | float | Decimal, trace: Trace | None) -> str:
+    if isinstance(raw, int) or (raw.is_finite() if isinstance(raw, Decimal) else math.isfinite(raw)):
+        return _told(trace, "number", f"number {from_json_number(raw)}")
+    sign = "-" if raw < 0 else ""
+    return _told(trace, "text", f"text {sign}infinity" if math.isinf(raw) else "text nan")
+
+
+# Text
+
+
+def _read_text(raw: str, trace: Trace | None) -> str:
+    text = apply_folds(raw, _EDGES, trace)
+    written = as_written(text)
+    if is_path(written) or (not _SPACE.search(written) and is_address(written)):
+        _note(trace, "written address", text, written, "A URL, e-mail address, domain or path is compared as written.")
+        return _told(trace, "address", f"text <{written}>")
+    plain = apply_folds(text, LETTER_FOLDS, trace)
+    plain = apply_folds(plain, _EDGES_AGAIN, trace)
+    if not plain.strip("- "):
+        return _told(trace, "dash", DASH)
+    return _read_plain(text, plain, trace)
+
+
+def _read_plain(text: str, plain: str, trace: Trace | None) -> str:
+    moment = read_moment(plain)
+    if moment is not None:
+        _note(trace, moment.kind, plain, moment.text, _MOMENT_SENTENCES[moment.kind])
+        return _told(trace, "time" if moment.kind != "date" else "date", f"{moment.kind} {moment.text}")
+    stated = read_number(plain)
+    if stated is not None:
+        _note(trace, "number", plain, str(stated), "It is a number: groups, brackets, $ and % are notation.")
+        return _told(trace, "number", f"number {stated}")
+    digits = _grouped_identifier(plain)
+    if digits is not None:
+        _note(trace, "identifier", plain, digits, "Nine or more digits in groups are an identifier: its digits.")
+        return _told(
+            trace, "identifier", f"text {digits}" if digits[0] == "0" else f"number {number(digits, 0, False)}"
+        )
+    quantity = read_quantity(plain)
+    if quantity is not None:
+        _note(trace, "quantity", plain, quantity, "One number with a currency or unit: the sign stands at the number.")
+        return _told(trace, "quantity", f"text {quantity}")
+    return _told(trace, "text", f"text {_fold_text(text, plain, trace)}")
+
+
+_MOMENT_SENTENCES = {
+    "date": "It is a calendar date; midnight in its own zone is its day.",
+    "instant": "It is a timestamp with a zone: an instant, compared in UTC.",
+    "local": "It is a timestamp without a zone, equal only to such.",
+    "clock": "It is a time of day.",
+}
+_SPACE = re.compile(r"\s")
+
+
+# The ends of a text
+
+_BULLET = re.compile("[\u2022\u2023\u25e6\u25aa\u25b6\u2219\u25cf\u25a0]\\s+(?=\\S)")
+_CLOSING = {
+    '"': '"',
+    "'": "'",
+    "\u201c": "\u201d",
+    "\u201e": "\u201c\u201d",
+    "\u2018": "\u2019",
+    "\u201a": "\u2018\u2019",
+    "\u00ab": "\u00bb",
+    "\u00bb": "\u00ab",
+    "\u2039": "\u203a",
+    "\u203a": "\u2039",
+    "\u300c": "\u300d",
+    "\u300e": "\u300f",
+    "\uff02": "\uff02",
+    "`": "`'",
+}
+_END_MARKS = ".,\u3002\u3001\u060c\uff0c\uff0e \t\r\n\u00a0\u3000"
+
+
+def _unbullet(text: str) -> str:
+    text = text.strip()
+    return _BULLET.sub("", text, count=1) if _BULLET.match(text) else text
+
+
+def _unquote(text: str) -> str:
+    """Without the quotes round a value and the periods and commas at its end, however they are nested."""
+    start, end = 0, len(text)
+    while True:
+        before = start, end
+        while end > start and (text[end - 1] in _END_MARKS or text[end - 1].isspace()):
+            end -= 1
+        while start < end and text[start].isspace():
+            start += 1
+        if end - start > 2 and text[end - 1] in _CLOSING.get(text[start], ()) and _quotes_once(text, start, end):
+            start, end = start + 1, end - 1
+        if before == (start, end):
+            return text[start:end] or text
+
+
+def _quotes_once(text: str, start: int, end: int) -> bool:
+    return text.find(text[start], start + 1, end - 1) < 0 and text.find(text[end - 1], start + 1, end - 1) < 0
+
+
+_EDGES = (
+    Fold("bullet", "White space at the ends and a bullet before the text are layout.", _unbullet),
+    Fold("ends", "Quotes round the value go, and periods and commas at its end.", _unquote),
+)
+_EDGES_AGAIN = (Fold("ends", "Quotes round the value go, and periods and commas at its end.", _unquote),)
+
+
+# Identifiers in groups
+
+_GROUPED = re.compile(
+    r"\+?[0-9]+(?:[-. ][0-9]+)+|\+[0-9]+|(?:\+?[0-9]{1,3}[- ]?)?\([0-9]{2,5}\)[- ]?[0-9]+(?:[-. ][0-9]+)*"
+)
+_DATE_SHAPE = re.compile(
+    r"(?<![0-9])(?:[12][0-9]{3}[-. ](?:0?[1-9]|1[0-2])[-. ](?:0?[1-9]|[12][0-9]|3[01])"
+    r"|(?:0?[1-9]|[12][0-9]|3[01])[-. ](?:0?[1-9]|[12][0-9]|3[01])[-. ][12][0-9]{3})(?![0-9])"
+)
+_LEAST_DIGITS = 9
+_WIDE_HYPHEN = re.compile(r"(?<! ) ?- ?(?! )")
+
+
+def _grouped_identifier(text: str) -> str | None:
+    text = _WIDE_HYPHEN.sub("-", text)
+    if not _GROUPED.fullmatch(text) or _DATE_SHAPE.search(text):
+        return None
+    if text.count(".") == 3 and read_core(text) is None and _IP_ADDRESS.fullmatch(text):
+        return None
+    digits = "".join(c for c in text if c.isdigit())
+    return digits if len(digits) >= _LEAST_DIGITS else None
+
+
+_IP_ADDRESS = re.compile(r"(?:(?:0|[1-9][0-9]{0,2})\.){3}(?:0|[1-9][0-9]{0,2})")
+
+
+# Folds of a text that is nothing else
+
+
+def _fold_text(text: str, plain: str, trace: Trace | None) -> str:
+    if "." in plain or "@" in plain or "/" in plain:
+        parts = _split_addresses(text)
+        if parts is not None:
+            return _with_addresses(parts, plain, trace)
+    key = apply_folds(plain, _TEXT_FOLDS, trace)
+    if key:
+        return key
+    whole = "".join(plain.split())
+    _note(trace, "nothing left", key, whole, "The rules leave nothing, so the text itself is compared.")
+    return whole
+
+
+def _split_addresses(text: str) -> list[str] | None:
+    """Pieces of text at even positions, the written addresses between them at odd ones; None without any."""
+    pieces, rest = [], 0
+    for token in _WORD.finditer(text):
+        word = as_written(token[0])
+        if is_address(word):
+            pieces += [text[rest : token.start()], word]
+            rest = token.end()
+    return [*pieces, text[rest:]] if pieces else None
+
+
+_WORD = re.compile(r"[^\s,;!?()<>\[\]{}\"'.:](?:[^\s,;!?()<>\[\]{}\"']*[^\s,;!?()<>\[\]{}\"'.:])?")
+
+
+def _with_addresses(parts: list[str], plain: str, trace: Trace | None) -> str:
+    folded = [
+        f"<{part}>" if i % 2 else apply_folds(apply_folds(part, LETTER_FOLDS, None), _TEXT_FOLDS, None)
+        for i, part in enumerate(parts)
+    ]
+    key = "".join(folded)
+    _note(
+        trace,
+        "written address",
+        plain,
+        key,
+        "URLs, e-mail addresses, domains and paths stand as written; the rest folds.",
+    )
+    return key
+
+
+# ... numbers in it
+
+_NUMERAL = re.compile(r"(?<![0-9.])\.[0-9]+|[0-9]+(?:[.,'][0-9]+)*")
+_LAST_WORD = re.compile(r"([^\W\d_]+|§)[\s.#:]{0,3}$")
+
+
+def _numbers(text: str) -> str:
+    return _NUMERAL.sub(_numeral, text)
+
+
+def _numeral(found: re.Match[str]) -> str:
+    written = found[0]
+    if written.isdigit():
+        return written
+    before = found.string[max(0, found.start() - 16) : found.start()]
+    if written[0] == ".":
+        if before[-1:].isalnum() and not _ends_in_currency(before):
+            return written
+    elif before[-1:] == "." and before[-2:-1].isdigit():
+        return written
+    core = read_core(written)
+    if core is None or (core.fraction and _is_list(written)):
+        return written
+    if core.fraction and _numbered(before):
+        return f"{core.whole}.{core.fraction}"
+    return str(core)
+
+
+def _is_list(written: str) -> bool:
+    """In running text a lone comma may part a list: it stays."""
+    return "," in written and "." not in written and "'" not in written
+
+
+def _numbered(before: str) -> bool:
+    """Whether what stands before makes this a version or an outline number, whose zeros count."""
+    word = _LAST_WORD.search(before)
+    if word is None:
+        return False
+    attached = word.end(1) == len(before)
+    return word[1] in NUMBERED_THINGS or (attached and not is_currency(word[1]))
+
+
+def _ends_in_currency(before: str) -> bool:
+    word = _LAST_WORD.search(before)
+    return word is not None and is_currency(word[1])
+
+
+# ... footnote markers, quotes and brackets
+
+_MARKER = re.compile(r"(?<=[\w.)'\"])(?:\[\s*(?:[0-9]{1,2}|[a-z])\s*\])+(?!\w)")
+_WORD_WINDOW = 40
+
+
+def _footnotes(text: str) -> str:
+    return _MARKER.sub(_footnote, text) if "[" in text else text
+
+
+def _footnote(found: re.Match[str]) -> str:
+    before = found.string[max(0, found.start() - _WORD_WINDOW) : found.start()].split()[-1]
+    return "" if any(c.isalpha() for c in before) else found[0]
+
+
+_INCHES = re.compile(r"(?<=[0-9])''")
+_QUOTE = re.compile(r'(?<![0-9])"')
+
+
+def _quotes(text: str) -> str:
+    return _QUOTE.sub("", _INCHES.sub('"', text)) if '"' in text or "'" in text else text
+
+
+_OPENING = {")": "(", "]": "["}
+_PASSED = frozenset(" .,;:&\"'()[]!?")
+
+
+def _brackets(text: str) -> str:
+    """Without brackets between letters; where a digit or sign stands next to one of a pair, both stay."""
+    if "(" not in text and "[" not in text and ")" not in text and "]" not in text:
+        return text
+    left, right = _neighbours(text), _neighbours(text[::-1])[::-1]
+    loose = [c in "()[]" and left[i] and right[i] for i, c in enumerate(text)]
+    opened: list[int] = []
+    for i, c in enumerate(text):
+        if c in "([":
+            opened.append(i)
+        elif c in ")]" and opened and text[opened[-1]] == _OPENING[c]:
+            partner = opened.pop()
+            loose[i] = loose[partner] = loose[i] and loose[partner]
+    return "".join(c for i, c in enumerate(text) if not loose[i])
+
+
+def _neighbours(text: str) -> list[bool]:
+    """For every position, whether what stands before it, past punctuation, is a letter or nothing."""
+    result, letter = [], True
+    for c in text:
+        result.append(letter)
+        if c not in _PASSED and not c.isspace():
+            letter = c.isalpha() or unicodedata.category(c)[0] == "M"
+    return result
+
+
+# ... separators
+
+_RUN = re.compile(r"[\s,.-]+")
+
+
+def _separators(text: str) -> str:
+    return _RUN.sub(_separator, text)
+
+
+def _separator(found: re.Match[str]) -> str:
+    run, text = found[0], found.string
+    before, after = text[found.start() - 1 : found.start()], text[found.end() : found.end() + 1]
+    if before.isdigit() and after.isdigit():
+        return _between_digits(run)
+    if "-" not in run:
+        return run if not before and after and run in _DECIMAL_STARTS else ""
+    dashes = "-" * run.count("-")
+    return dashes if _dash_counts(run, before, after, text, found) else ""
+
+
+_DECIMAL_STARTS = (".", ",")
+
+
+def _between_digits(run: str) -> str:
+    marks = "".join(run.split())
+    if not marks:
+        return " "
+    return marks + " " if "." in marks and marks != run else marks
+
+
+def _dash_counts(run: str, before: str, after: str, text: str, found: re.Match[str]) -> bool:
+    if after.isdigit():
+        return not (before.isalpha() and run == "-") or is_currency(_word_before(text, found.start()))
+    if before.isdigit():
+        return not (after.isalpha() and run == "-") or is_currency(_word_after(text, found.end()))
+    if not before:
+        return run[-1] == "-" and bool(after)
+    if not after:
+        return run[0] == "-"
+    if not before.isalpha() or not after.isalpha():
+        return _is_mark(before) or _is_mark(after)
+    return run[0] == "-" and run[-1].isspace() and _word_before(text, found.start()) in GRADES
+
+
+def _is_mark(character: str) -> bool:
+    return not character.isalnum() and unicodedata.category(character)[0] != "M"
+
+
+_WORD_LENGTH = 8
+
+
+def _word_before(text: str, end: int) -> str:
+    piece = text[max(0, end - _WORD_LENGTH) : end]
+    start = len(piece)
+    while start and piece[start - 1].isalpha():
+        start -= 1
+    return piece[start:]
+
+
+def _word_after(text: str, start: int) -> str:
+    piece = text[start : start + _WORD_LENGTH]
+    end = 0
+    while end < len(piece) and piece[end].isalpha():
+        end += 1
+    return piece[:end]
+
+
+_NOT_AVAILABLE = re.compile(r"n\s*/\s*a")
+_CARET = re.compile(r"(?<=[^\W\d_])\^(?=[0-9])")
+
+
+def _spellings(text: str) -> str:
+    return "na" if _NOT_AVAILABLE.fullmatch(text) else _CARET.sub("", text)
+
+
+_TEXT_FOLDS = (
+    Fold("spelling", "n/a is na, and m^2 is m2.", _spellings),
+    Fold("footnotes", "A bracketed number or letter attached to the end of a word is a footnote marker.", _footnotes),
+    Fold(
+        "numbers",
+        "Numbers in text lose groups and idle zeros; versions and outline numbers keep their zeros.",
+        _numbers,
+    ),
+    Fold("quotes", "Double quotes go, except after a digit, where they are a unit.", _quotes),
+    Fold("brackets", "Brackets between letters go; next to a digit or sign they are content.", _brackets),
+    Fold(
+        "separators",
+        "Space, comma, period and hyphen go between letters; between digits, and at the ends, they are content.",
+        _separators,
+    ),
+)
