@@ -187,8 +187,11 @@ class _Problem:
         if self.flat and len(self.left) * len(self.right) > _BULK:
             pairs = self._in_bulk()
         else:
-            self.cells = self._candidates()
-            pairs = chain(self._settle(), self._assign())
+            found = self._at_sight() if self.flat else []
+            pairs = iter(found)
+            if not found:
+                self.cells = self._candidates()
+                pairs = chain(self._settle(), self._assign())
         return (Pair(pair.gold, pair.predicted, pair.count) for pair in pairs) if turned else iter(pairs)
 
     @property
@@ -209,6 +212,32 @@ class _Problem:
             if not exact:
                 aligner.approximated.add(max(sum(self.left.values()), sum(self.right.values())))
             yield Pair(one, other, count)
+
+    # --- small flat arrays in which every row has its own best partner ----------------------------------------
+
+    def _at_sight(self) -> list[Pair]:
+        """All pairs, if each row of the smaller side has one best partner and no two the same; else nothing."""
+        holders: dict[int, list[Content]] = {}
+        for gold in self.right:
+            for item in gold.items:
+                holders.setdefault(item, []).append(gold)
+        weigh = self.aligner.objective.of
+        pairs: dict[Content, Pair] = {}
+        for row, count in self.left.items():
+            matched: dict[Content, int] = {}
+            for item in row.items:
+                for gold in holders.get(item, ()):
+                    matched[gold] = matched.get(gold, 0) + 1
+            if not matched:
+                continue
+            partner = max(matched, key=matched.__getitem__)
+            first = weigh(matched.pop(partner), shared_places(row, partner))
+            if matched and first <= weigh(max(matched.values()), len(row.items)):
+                return []
+            if partner in pairs or count > self.right[partner]:
+                return []
+            pairs[partner] = Pair(row, partner, count)
+        return list(pairs.values())
 
     # --- candidates ---------------------------------------------------------------------------------------------
 

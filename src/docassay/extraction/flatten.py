@@ -186,8 +186,9 @@ class Row:
 
 @dataclass(slots=True, eq=False)
 class Rows:
-    """The rows of one array that state something, and their content."""
+    """The rows of one array that state something, the place where they start, and their content."""
 
+    start: Place
     rows: list[Row]
     content: ArrayContent
     priced: ArrayContent
@@ -237,7 +238,7 @@ class Space:
         self.item_places: list[Place] = [None]  # type: ignore[list-item]  # item 0 is BLANK
         self.item_canons: list[str] = [""]
         self._ordered = ordered
-        self._places = 0
+        self._places: list[Place] = []
         self._contents: dict[tuple[Any, ...], Content] = {}
         self._array_contents: dict[tuple[int, ...], ArrayContent] = {}
         self._shapes: dict[tuple[Place, ...], Shape] = {}
@@ -270,6 +271,13 @@ class Space:
             place.positions[index] = made
         return made
 
+    def forget_raw(self) -> None:
+        """Drop what only flattening needs; without the ways down, no cycle keeps a document in memory."""
+        for place in self._places:
+            place.elements = None
+            for met in (place.kids, place.plain_kids, place.positions, place.known, place.known_floats):
+                met.clear()
+
     def item(self, place: Place, canon: str) -> int:
         """The number of a canonical value at a place; the empty canonical form states nothing."""
         number = place.canonical_items.get(canon)
@@ -282,8 +290,8 @@ class Space:
         return number
 
     def _place(self, parent: Place | None, step: Step, schema: SchemaNode | None) -> Place:
-        made = Place(self._places, parent, step, schema)
-        self._places += 1
+        made = Place(len(self._places), parent, step, schema)
+        self._places.append(made)
         made.skipped = made.left_out = schema is not None and schema.skipped_whole
         made.ordered = bool(self._ordered) and made.field_steps() in self._ordered
         return made
@@ -483,7 +491,7 @@ class Flattener:
             priced = array
             if self._preparation.prices_by_position and any([row.priced is not row.content for row in rows]):
                 priced = self._space.array_content([row.priced for row in rows])
-            into.arrays.append((place, Rows(rows, array, priced)))
+            into.arrays.append((place, Rows(self._space.elements_of(place), rows, array, priced)))
 
     def _rows(self, value: list[Any], place: Place, path: Path) -> list[Row]:
         elements = self._space.elements_of(place)

@@ -6,9 +6,11 @@ the pairing maximises and how surplus addresses are classed. The engine is one.
 
 from __future__ import annotations
 
+import gc
 import sys
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final, Literal, TypeAlias, TypeVar
@@ -205,7 +207,8 @@ def score(
             f"the ground truth must be a JSON object or null, not a {type(ground_truth).__name__}; "
             'wrap a list as {"rows": [...]} and describe it so in the schema'
         )
-    return _deeply(_score, prediction, ground_truth, schema, chosen, order_matters, verdicts)
+    with _collector_paused():
+        return _deeply(_score, prediction, ground_truth, schema, chosen, order_matters, verdicts)
 
 
 def find_metric(name: str) -> Metric:
@@ -214,6 +217,18 @@ def find_metric(name: str) -> Metric:
     if metric is None:
         raise ArgumentValueError(f"there is no metric {name!r}; choose one of: {', '.join(METRICS)}")
     return metric
+
+
+@contextmanager
+def _collector_paused() -> Iterator[None]:
+    """Scoring makes many objects and no cycles: looking for cycles meanwhile can cost more than the scoring."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def _score(
@@ -236,6 +251,7 @@ def _score(
     gold_flat = Flattener(space, drop_sidecars=metric.preparation.sidecars_on_both_sides)
     gold = gold_flat.document(ground_truth)
     predicted = predicted_flat.document(prediction)
+    space.forget_raw()
     comparison, tally, rounds = _best(space, metric, predicted, gold)
     counts = tally.counts()
     skipped = sorted(predicted_flat.skipped | gold_flat.skipped, key=reading_order)

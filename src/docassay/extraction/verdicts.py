@@ -287,30 +287,30 @@ class _Walker:
             here = prefix + place.steps_below(start)
             others = gold.arrays.get(place)
             if others is None:
-                yield from self._unmet(rows, here, place)
+                yield from self._unmet(rows, here)
             else:
-                yield from self._met(rows, others, here, place)
+                yield from self._met(rows, others, here)
         for place, rows in gold.arrays.items():
             if place not in predicted.arrays:
-                yield from self._gold_only(rows.rows, prefix + place.steps_below(start), place)
+                yield from self._gold_only(rows.rows, prefix + place.steps_below(start), rows.start)
 
-    def _met(self, predicted: Rows, gold: Rows, here: Steps, place: Place) -> Iterator[_Leaf]:
+    def _met(self, predicted: Rows, gold: Rows, here: Steps) -> Iterator[_Leaf]:
         paired = self.comparison.paired_rows(predicted, gold)
         for one, other in paired.pairs:
-            yield from self.pair(one, other, (*here, other.position), _elements(place))
+            yield from self.pair(one, other, (*here, other.position), gold.start)
         for row in paired.predicted_only:
-            yield from self._alone(row, (*here, ~row.position), _elements(place), "invented_item")
-        yield from self._gold_only(paired.gold_only, here, place)
+            yield from self._alone(row, (*here, ~row.position), predicted.start, "invented_item")
+        yield from self._gold_only(paired.gold_only, here, gold.start)
 
-    def _unmet(self, rows: Rows, here: Steps, place: Place) -> Iterator[_Leaf]:
+    def _unmet(self, rows: Rows, here: Steps) -> Iterator[_Leaf]:
         invented = self.comparison.classing.unmet_elements_are_invented
         for row in rows.rows:
             index = ~row.position if invented else row.position
-            yield from self._alone(row, (*here, index), _elements(place), "invented_item" if invented else None)
+            yield from self._alone(row, (*here, index), rows.start, "invented_item" if invented else None)
 
-    def _gold_only(self, rows: list[Row], here: Steps, place: Place) -> Iterator[_Leaf]:
+    def _gold_only(self, rows: list[Row], here: Steps, start: Place) -> Iterator[_Leaf]:
         for row in rows:
-            yield from self._alone(row, (*here, row.position), _elements(place), "unfound")
+            yield from self._alone(row, (*here, row.position), start, "unfound")
 
     def _alone(self, row: Row, prefix: Steps, start: Place, verdict: VerdictName | None) -> Iterator[_Leaf]:
         for place, (item, raw) in self._own(row).items():
@@ -322,17 +322,12 @@ class _Walker:
         for place, rows in row.arrays.items():
             here = prefix + place.steps_below(start)
             for below in rows.rows:
-                yield from self._alone(below, (*here, below.position), _elements(place), verdict)
+                yield from self._alone(below, (*here, below.position), rows.start, verdict)
 
     def _own(self, row: Row) -> dict[Place, tuple[int, Any]]:
         places = self.comparison.space.item_places
         leaves = row.leaves if row.leaves is not None else [(item, None) for item in row.content.items]
         return {places[item]: (item, raw) for item, raw in leaves}
-
-
-def _elements(place: Place) -> Place:
-    assert place.elements is not None
-    return place.elements
 
 
 def _surplus_verdict(place: Place, gold: Content, classing: Classing) -> VerdictName:
