@@ -8,17 +8,17 @@ interrupts, what was not answered stays unanswered.
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
 
 from docassay import __version__
 from docassay.core.digest import digest_bytes
-from docassay.errors import ArgumentValueError, DocumentError
+from docassay.errors import ArgumentValueError, DocumentError, MissingDependencyError
 from docassay.pipelines.interrupts import Stop, interruptible
 from docassay.pipelines.predictions import (
     Note,
@@ -26,6 +26,7 @@ from docassay.pipelines.predictions import (
     Row,
     check_binding,
     kept_of,
+    next_step,
     settings_digest,
 )
 from docassay.pipelines.questions import (
@@ -49,9 +50,10 @@ from docassay.providers.contract import (
     RetryPolicy,
 )
 from docassay.providers.evidence import Binding, Kept, Record
-from docassay.providers.registry import Configured, check_packages, configure, open_provider, read_credentials
+from docassay.providers.registry import Configured, configure, open_provider
 from docassay.runs.files import default_root, read_document, resolve
 from docassay.runs.lock import locked
+from docassay.runs.manifest import ManifestCopy
 from docassay.runs.sources import open_source
 from docassay.runs.store import Store
 
@@ -68,6 +70,7 @@ __all__ = [
 ]
 
 THREADS = 16
+NEEDED = ("pyarrow", "fsspec", "filelock")
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,22 +183,32 @@ def predict_table(
 
 
 async def predict_rows(
-    order: Order, stop: Stop, watch: Watch | None = None, environment: Mapping[str, str] | None = None
+    order: Order,
+    stop: Stop,
+    watch: Watch | None = None,
+    environment: Mapping[str, str] | None = None,
+    *,
+    opened: tuple[Provider, Credentials] | None = None,
 ) -> Predicted:
-    """`predict_table` inside a running event loop, so that several providers can share one."""
-    check_order(order, environment)
+    """`predict_table` inside a running event loop, so that several providers can share one.
+
+    `opened` is the provider where it was opened before; it is closed in any case.
+    """
+    check_order(order)
+    provider, credentials = opened or open_provider(order.configured, environment=environment, retry=order.retry)
     store = Store(order.out)
-    with locked(store) as check_lock:
-        store.clean()
-        run = _Run(order, Predictions(store), stop, watch or (lambda progress: None), check_lock)
-        await asyncio.to_thread(run.prepare)
-        provider, credentials = open_provider(order.configured, environment=environment, retry=order.retry)
-        try:
-            await run.ask(provider, credentials)
-        finally:
-            await provider.aclose()
-            await asyncio.to_thread(run.write_manifest)
-        return run.predicted()
+    try:
+        with locked(store) as check_lock:
+            store.clean()
+            run = _Run(order, Predictions(store), stop, watch or (lambda progress: None), check_lock)
+            await asyncio.to_thread(run.prepare)
+            try:
+                await run.ask(provider, credentials)
+            finally:
+                await asyncio.to_thread(run.write_manifest)
+            return run.predicted()
+    finally:
+        await provider.aclose()
 
 
 def predict_document(
@@ -231,8 +244,11 @@ def predict_document(
     return asyncio.run(ask())
 
 
-def check_order(order: Order, environment: Mapping[str, str] | None = None) -> None:
+def check_order(order: Order) -> None:
     """Raise for what makes an order impossible before anything is read or sent."""
+    for package in NEEDED:
+        if find_spec(package) is None:
+            raise MissingDependencyError(package, "run")
     spec = order.configured.spec
     if order.workers is not None and order.workers < 1:
         raise ArgumentValueError(f"workers is a number from 1, not {order.workers}")
@@ -245,8 +261,6 @@ def check_order(order: Order, environment: Mapping[str, str] | None = None) -> N
     if order.max_cost is not None and not spec.free and spec.cost_unit != "USD":
         stated = f"states costs in {spec.cost_unit}" if spec.cost_unit else "states no costs"
         raise ArgumentValueError(f"max-cost is in US dollars, and {order.configured.name} {stated}: it cannot be kept")
-    check_packages(spec)
-    read_credentials(spec, os.environ if environment is None else environment)
 
 
 def run_interruptible(stop: Stop, work: Callable[[Stop], Coroutine[Any, Any, T]]) -> T:
@@ -287,6 +301,7 @@ class _Run:
         self.watch = watch
         self.check_lock = check_lock
         self.digest = settings_digest(order.configured)
+        self.manifest: ManifestCopy | None = None
         self.rows: list[Row] = []
         self.kept: dict[str, Kept] = {}
         self.pending: list[_Pending] = []
@@ -335,6 +350,7 @@ class _Run:
 
     def write_manifest(self) -> None:
         """Write every row with what became of it."""
+        assert self.manifest is not None
         self.manifest_path = self.store.write_manifest(self.manifest, self.rows, self.kept)
 
     def predicted(self) -> Predicted:
@@ -356,30 +372,20 @@ class _Run:
 
     def _candidates(self, notes: Mapping[str, Note]) -> list[_Pending]:
         """The rows that are to be asked, with the job to collect where there is one."""
+        collects = self.order.configured.spec.jobs
         found = []
         for index, row in enumerate(self.rows):
             binding = Binding(row.doc_id, row.doc_path, self.schemas.question(index).digest)
             kept = self.kept.get(row.name)
             if kept is not None:
                 check_binding(kept, binding, str(self.store.store))
-                again = self._again(index, row, binding, kept)
-                found += [] if again is None else [again]
+                step = next_step(kept, retry_errors=self.order.retry_errors, collects=collects)
+                found += [_Pending(index, row, binding, step.job_id)] if step.ask else []
                 continue
             note = notes.get(row.name)
-            collectable = note is not None and note.schema_digest == binding.schema_digest and self._collects()
-            found.append(_Pending(index, row, binding, note.job_id if note and collectable else None, collectable))
+            noted = note if collects and note is not None and note.schema_digest == binding.schema_digest else None
+            found.append(_Pending(index, row, binding, noted.job_id if noted else None, noted is not None))
         return found
-
-    def _again(self, index: int, row: Row, binding: Binding, kept: Kept) -> _Pending | None:
-        """What is to be asked of a document that has an answer; None where the answer stands."""
-        open_job = kept.job_id if self._collects() else None
-        if kept.outcome is Outcome.OK:
-            return None
-        if kept.outcome is Outcome.TIMEOUT:
-            return _Pending(index, row, binding, open_job) if self.order.retry_errors and open_job else None
-        if kept.transient:
-            return _Pending(index, row, binding, open_job)
-        return _Pending(index, row, binding) if self.order.retry_errors else None
 
     def _check_documents(self, candidates: list[_Pending]) -> None:
         """Store the reason of every document that cannot be sent, before any is."""
@@ -482,9 +488,6 @@ class _Run:
 
     def _path(self, row: Row) -> str:
         return resolve(row.doc_path or "", self.order.root or default_root())
-
-    def _collects(self) -> bool:
-        return self.order.configured.spec.jobs
 
     def _report(self) -> None:
         self.watch(self._progress())

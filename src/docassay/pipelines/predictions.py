@@ -38,8 +38,10 @@ __all__ = [
     "Note",
     "Predictions",
     "Row",
+    "Step",
     "check_binding",
     "kept_of",
+    "next_step",
     "settings_digest",
 ]
 
@@ -85,6 +87,16 @@ class Note:
 
     job_id: str
     schema_digest: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What is to be done about a document."""
+
+    ask: bool
+    """Whether it is asked; else its stored answer stands."""
+    job_id: str | None = None
+    """A job to collect instead of buying one."""
 
 
 def settings_digest(configured: Configured) -> str:
@@ -253,6 +265,22 @@ def kept_of(record: Record) -> Kept:
         result.cost,
         result.seconds,
     )
+
+
+def next_step(kept: Kept | None, *, retry_errors: bool, collects: bool) -> Step:
+    """What a run does about a document: a stored answer stands unless its failure was transient or is to be retried.
+
+    A job that had not ended is collected by providers that can, and never bought again: a timeout without a job to
+    collect stands.
+    """
+    if kept is None:
+        return Step(ask=True)
+    job_id = kept.job_id if collects else None
+    if kept.outcome is Outcome.TIMEOUT:
+        return Step(ask=retry_errors and job_id is not None, job_id=job_id)
+    if kept.outcome is Outcome.FAILED and kept.transient:
+        return Step(ask=True, job_id=job_id)
+    return Step(ask=retry_errors and kept.outcome is Outcome.FAILED)
 
 
 def check_binding(kept: Kept, asked: Binding, where: str) -> None:
