@@ -152,7 +152,7 @@ def test_the_card_names_every_wrong_address_and_why() -> None:
     for verdict in result.verdicts:
         assert (f" {verdict.address} " in text) == (verdict.verdict != "matched")
     assert "the schema has no such field" in text
-    assert "the row goes with no row of the ground truth" in text
+    assert "in rows that go with no row of the ground truth" in text
     for name in VERDICTS:
         assert f"{name} {getattr(result.counts, name)}" in text
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from docassay.errors import ArgumentValueError
-from docassay.extraction.metric import Counts, Score
+from docassay.extraction.metric import Score
 from docassay.extraction.values import Comparison, explain
-from docassay.extraction.verdicts import Verdict
+from docassay.extraction.verdicts import Counts, Verdict
 
 __all__ = ["FieldLoss", "Mistake", "mistakes", "reason", "worst_fields"]
 
