@@ -45,7 +45,7 @@ def manifest_from_folders(gt: str, pred: str, schema: str, *, suites: bool = Fal
     Args:
         gt, pred: folders (paths or URIs) of JSON files, also in subfolders, also gzipped. A document's id is its path
             below `gt` without the suffix.
-        schema: a JSON Schema file for all documents; or a folder, in which the document `a/b` has the schema `a/b.json`,
+        schema: a JSON Schema file for all documents; or a folder, in which document `a/b` has the schema `a/b.json`,
             or that of its folder, `a.json`.
         suites: whether the first folder below `gt` is the document's suite.
 

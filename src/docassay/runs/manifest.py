@@ -99,32 +99,37 @@ class ManifestCopy:
     def __init__(self, store: Store) -> None:
         import pyarrow.parquet as pq
 
-        self._opened = store.open(MANIFEST)
-        self._file = pq.ParquetFile(self._opened)
-        metadata = self._file.metadata
-        sizes = [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
+        self._store = store
+        with store.open(MANIFEST) as file:
+            parquet = pq.ParquetFile(file)
+            self._metadata = parquet.metadata
+            self.schema: pa.Schema = parquet.schema_arrow.remove_metadata()
+        sizes = [self._metadata.row_group(group).num_rows for group in range(self._metadata.num_row_groups)]
         self._starts = [0, *accumulate(sizes)]
-        self.schema: pa.Schema = self._file.schema_arrow.remove_metadata()
-        self.tag: str = (metadata.metadata or {}).get(_TAG, b"").decode()
+        self.tag: str = (self._metadata.metadata or {}).get(_TAG, b"").decode()
 
     def __len__(self) -> int:
         return int(self._starts[-1])
-
-    def close(self) -> None:
-        """Close the file; nothing can be read afterwards."""
-        self._opened.close()
 
     def read(self, rows: Rows, columns: Sequence[str] | None = None) -> pa.Table:
         """The rows of a range, in order; all columns unless some are named."""
         first = bisect_right(self._starts, rows.start) - 1
         groups = [g for g in range(first, len(self._starts) - 1) if self._starts[g] < rows.stop]
-        table = self._file.read_row_groups(groups, columns=None if columns is None else list(columns))
-        return table.slice(rows.start - self._starts[first] if groups else 0, len(rows))
+        offset = rows.start - self._starts[first] if groups else 0
+        return self._groups(groups, columns).slice(offset, len(rows))
 
     def chunks(self, columns: Sequence[str]) -> Iterator[pa.Table]:
         """All rows, a row group at a time."""
         for group in range(len(self._starts) - 1):
-            yield self._file.read_row_group(group, columns=list(columns))
+            yield self._groups([group], columns)
+
+    def _groups(self, groups: Sequence[int], columns: Sequence[str] | None) -> pa.Table:
+        import pyarrow.parquet as pq
+
+        with self._store.open(MANIFEST) as file:
+            parquet = pq.ParquetFile(file, metadata=self._metadata)
+            table = parquet.read_row_groups(list(groups), columns=None if columns is None else list(columns))
+        return table.replace_schema_metadata(None)
 
 
 @dataclass(slots=True)

@@ -88,7 +88,7 @@ def _parquet(path: str, system: Any, parts: list[str]) -> Source:
 
     schemas = {part: _part_schema(system, part) for part in parts}
     try:
-        schema = pa.unify_schemas(list(schemas.values()))
+        schema = pa.unify_schemas(list(schemas.values())) if len(parts) > 1 else schemas[parts[0]]
     except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
         raise ManifestError(f"{path}: {_disagreement(schemas) or error}") from error
 

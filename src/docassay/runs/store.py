@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 from uuid import uuid4
@@ -146,7 +146,8 @@ class Store:
             file.close()
         except BaseException:
             _quietly(file.discard)
-            file.closed = True  # or the garbage collector would close it
+            with suppress(AttributeError):
+                file.closed = True  # or the garbage collector would close it
             raise
         file.commit()
 
