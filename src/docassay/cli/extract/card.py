@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from rich.columns import Columns
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.padding import Padding
 from rich.table import Table
@@ -96,14 +97,13 @@ def _metrics(score: Score) -> Text:
     return Text("   ".join(f"{name} {'–' if value is None else format(value, '.4f')}" for name, value in shown))
 
 
-def _legend(counts: Counts) -> Text:
-    legend = Text()
+def _legend(counts: Counts) -> Columns:
+    entries = []
     for name, (shade, colour) in STYLES.items():
         count = getattr(counts, name)
-        legend.append(f"{shade}\u00a0", style=colour if count else "dim")
-        legend.append(f"{name}\u00a0{count}   ", style="" if count else "dim")
-    legend.rstrip()
-    return legend
+        style = (colour, "") if count else ("dim", "dim")
+        entries.append(Text.assemble((f"{shade} ", style[0]), (f"{name} {count}", style[1])))
+    return Columns(entries, padding=(0, 3))
 
 
 def _notes(score: Score) -> list[RenderableType]:
