@@ -26,19 +26,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from docassay.extraction.assignment import best_assignment
-from docassay.extraction.bulk import solve_bulk
+from docassay.extraction.bulk import BulkPairing
 from docassay.extraction.flatten import ArrayContent, Content, Space
 
 
 @dataclass(frozen=True, slots=True)
 class Worth:
-    """What a pair of rows, or of arrays, is worth: values that agree and addresses they share."""
+    """What a pair of rows is worth: values that agree and addresses they share; `always` as in `Pairing`."""
 
     matched: int
     shared: int
+    always: bool
 
 
-NOTHING: Final = Worth(0, 0)
+NOTHING: Final = Worth(0, 0, True)
 _BULK: Final = 1024  # distinct pairs of flat rows from which whole columns at a time are faster
 
 
@@ -64,11 +65,12 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """The best pairing of two arrays and what it is worth."""
+    """The best pairing of two arrays and what it is worth; `always`: whatever a shared address is worth, up to a match."""
 
     pairs: tuple[Pair, ...]
     matched: int
     shared: int
+    always: bool
 
 
 @dataclass(slots=True)
@@ -81,17 +83,41 @@ class _Cell:
 
 
 class Aligner:
-    """Finds best pairings for one pair of documents under one objective; remembers every content met twice."""
+    """Finds best pairings for one pair of documents; remembers every content met twice.
 
-    def __init__(self, space: Space, objective: Objective, memory: int) -> None:
+    With `any_ratio` the objective may change (`reweigh`), and what is best under all objectives is looked for first.
+    """
+
+    def __init__(self, space: Space, objective: Objective, *, memory: int, any_ratio: bool = False) -> None:
         self._space = space
+        self.objective = objective
         self.memory = memory
-        self._objective = objective
+        self.any_ratio = any_ratio
         self._worths: dict[tuple[int, int], Worth] = {}
         self._pairings: dict[tuple[int, int], Pairing] = {}
+        self._bulk: dict[tuple[int, int], BulkPairing] = {}
         self._orders: dict[int, tuple[object, ...]] = {}
         self.approximated: set[int] = set()
         self.assignments = 0
+
+    def reweigh(self, objective: Objective) -> None:
+        """Go on under another objective, forgetting what depends on it."""
+        self.objective = objective
+        self.approximated.clear()
+        self._worths = {key: worth for key, worth in self._worths.items() if worth.always}
+        self._pairings = {key: pairing for key, pairing in self._pairings.items() if pairing.always}
+
+    @property
+    def settled(self) -> bool:
+        """Whether no other objective could change any pairing made so far."""
+        return all(pairing.always for pairing in self._pairings.values())
+
+    def bulk(self, key: tuple[int, int], left: dict[Content, int], right: dict[Content, int]) -> BulkPairing:
+        """Two large flat arrays, joined once."""
+        found = self._bulk.get(key)
+        if found is None:
+            found = self._bulk[key] = BulkPairing(left, right, self.item_places, self.memory, self.order)
+        return found
 
     def pairing(self, predicted: ArrayContent, gold: ArrayContent) -> Pairing:
         """The best pairing of two arrays' rows."""
@@ -104,7 +130,7 @@ class Aligner:
     def worth(self, predicted: Content, gold: Content) -> Worth:
         """The worth of two rows, nested arrays at their best; NOTHING if no value agrees."""
         if predicted is gold:
-            return Worth(predicted.size, predicted.size)
+            return Worth(predicted.size, predicted.size, always=True)
         key = (predicted.id, gold.id)
         found = self._worths.get(key)
         if found is None:
@@ -114,37 +140,37 @@ class Aligner:
     def _worth(self, predicted: Content, gold: Content) -> Worth:
         matched = len(predicted.item_set & gold.item_set)
         shared = shared_places(predicted, gold)
+        always = True
         for place, array in predicted.arrays.items():
             other = gold.arrays.get(place)
             if other is not None:
                 pairing = self.pairing(array, other)
                 matched += pairing.matched
                 shared += pairing.shared
-        return Worth(matched, shared) if matched else NOTHING
+                always &= pairing.always
+        return Worth(matched, shared, always) if matched else NOTHING
 
     # --- one array against one array ----------------------------------------------------------------------------
 
     def _pair(self, predicted: ArrayContent, gold: ArrayContent) -> Pairing:
         if predicted is gold:
             pairs = tuple(Pair(content, content, count) for content, count in gold.counts.items())
-            return Pairing(pairs, gold.size, gold.size)
+            return Pairing(pairs, gold.size, gold.size, always=True)
         problem = _Problem(self, predicted, gold)
         pairs = tuple(problem.solve())
         matched = shared = 0
+        always = problem.always
         for pair in pairs:
             worth = self.worth(pair.predicted, pair.gold)
             matched += worth.matched * pair.count
             shared += worth.shared * pair.count
-        return Pairing(pairs, matched, shared)
+            always &= worth.always
+        return Pairing(pairs, matched, shared, always)
 
     @cached_property
     def item_places(self) -> NDArray[np.int64]:
         """The place of every item, by number."""
         return np.array([0, *[place.id for place in self._space.item_places[1:]]], dtype=np.int64)
-
-    @property
-    def objective(self) -> Objective:
-        return self._objective
 
     def order(self, content: Content) -> tuple[object, ...]:
         """A sort key that is a function of content alone, however the documents were ordered."""
@@ -175,6 +201,7 @@ class _Problem:
     predicted: ArrayContent
     gold: ArrayContent
     turned: bool = False
+    always: bool = True
     left: dict[Content, int] = field(default_factory=dict)
     right: dict[Content, int] = field(default_factory=dict)
     cells: dict[Content, dict[Content, _Cell]] = field(default_factory=dict)
@@ -200,17 +227,12 @@ class _Problem:
 
     def _in_bulk(self) -> Iterator[Pair]:
         aligner = self.aligner
-        pairs = solve_bulk(
-            self.left,
-            self.right,
-            aligner.objective,
-            item_places=aligner.item_places,
-            memory=aligner.memory,
-            order=aligner.order,
-        )
-        for one, other, count, exact in pairs:
-            if not exact:
-                aligner.approximated.add(max(sum(self.left.values()), sum(self.right.values())))
+        bulk = aligner.bulk((self.predicted.id, self.gold.id), self.left, self.right)
+        settled = bulk.solve(aligner.objective, any_ratio=aligner.any_ratio)
+        self.always = settled.always
+        if not settled.exact:
+            aligner.approximated.add(max(sum(self.left.values()), sum(self.right.values())))
+        for one, other, count in bulk.contents(settled):
             yield Pair(one, other, count)
 
     # --- small flat arrays in which every row has its own best partner ----------------------------------------
@@ -223,6 +245,7 @@ class _Problem:
                 holders.setdefault(item, []).append(gold)
         weigh = self.aligner.objective.of
         pairs: dict[Content, Pair] = {}
+        always = True
         for row, count in self.left.items():
             matched: dict[Content, int] = {}
             for item in row.items:
@@ -231,12 +254,16 @@ class _Problem:
             if not matched:
                 continue
             partner = max(matched, key=matched.__getitem__)
-            first = weigh(matched.pop(partner), shared_places(row, partner))
-            if matched and first <= weigh(max(matched.values()), len(row.items)):
-                return []
+            most, shared = matched.pop(partner), shared_places(row, partner)
+            if matched:
+                other, longest = max(matched.values()), len(row.items)
+                if weigh(most, shared) <= weigh(other, longest):
+                    return []
+                always &= most > other and most + shared > other + longest
             if partner in pairs or count > self.right[partner]:
                 return []
             pairs[partner] = Pair(row, partner, count)
+        self.always = always
         return list(pairs.values())
 
     # --- candidates ---------------------------------------------------------------------------------------------
@@ -271,6 +298,7 @@ class _Problem:
     def _refine(self, row: Content, gold: Content) -> _Cell:
         """Replace a bound by the worth; a pair that matches nothing after all is no candidate any more."""
         worth = self.aligner.worth(gold, row) if self.turned else self.aligner.worth(row, gold)
+        self.always &= worth.always
         cell = _Cell(worth.matched, worth.shared, exact=True)
         if worth.matched:
             self.cells[row][gold] = cell
@@ -289,6 +317,7 @@ class _Problem:
             partner, first, runner_up = self._favourite(row)
             if partner is not None and first > runner_up:
                 best[row], second[row] = (partner, first), runner_up
+                self.always = self.always and self._outweighs_always(row, partner)
         claims: dict[Content, list[Content]] = {}
         for row, (partner, _) in best.items():
             claims.setdefault(partner, []).append(row)
@@ -297,6 +326,7 @@ class _Problem:
                 for row in rows:
                     del best[row]
         open_rows = [row for row in self.left if row not in best and self.cells[row]]
+        self.always = self.always and not open_rows
         yield from self._settled(best, second, open_rows)
 
     def _favourite(self, row: Content) -> tuple[Content | None, int, int]:
@@ -316,6 +346,18 @@ class _Problem:
                 return partner, first, runner_up
             for gold in bounded:
                 self._refine(row, gold)
+
+    def _outweighs_always(self, row: Content, partner: Content) -> bool:
+        """Whether the partner is better than all others at both ends of what a shared address may be worth."""
+        if not self.aligner.any_ratio:
+            return True
+        cells = self.cells[row]
+        best = cells[partner]
+        return all(
+            best.matched > cell.matched and best.matched + best.shared > cell.matched + cell.shared
+            for gold, cell in cells.items()
+            if gold is not partner
+        )
 
     def _settled(
         self, best: dict[Content, tuple[Content, int]], second: dict[Content, int], open_rows: list[Content]

@@ -35,10 +35,15 @@ class Weigher(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """Pairs (left index, right index) with how many copies each, and whether they are certain to be the best."""
+    """Pairs (left index, right index, copies), and how sure they are.
+
+    `exact`: the pairing is certain to be the best. `always`: it is the best whatever shared addresses are worth, from
+    nothing to as much as a match.
+    """
 
     pairs: list[tuple[int, int, int]]
     exact: bool
+    always: bool
 
 
 @dataclass(slots=True)
@@ -53,85 +58,127 @@ class _Side:
 
 
 @dataclass(slots=True)
+class _Joined:
+    """Pairs that share an item that is not common, with their worth; and how many common items each row holds.
+
+    `least` is what every pair is worth at least, if every pair is worth anything.
+    """
+
+    left: Integers
+    right: Integers
+    matched: Integers
+    shared: Integers
+    left_common: Integers
+    right_common: Integers
+    least: tuple[int, int]
+
+
+@dataclass(slots=True)
 class _Candidates:
-    """Pairs with their weights, sorted by left row, best first; and bounds for all pairs that are not among them."""
+    """Joined pairs under one objective, sorted by left row, best first; `floor` is taken off every weight."""
 
     left: Integers
     right: Integers
     weight: Integers
-    left_common: Integers
-    right_common: Integers
+    floor: int
+    weigher: Weigher
+
+
+@dataclass(frozen=True, slots=True)
+class _Weights:
+    matched_weight: int
+    shared_weight: int
+
+
+# Whatever a shared address is worth, from nothing to as much as a match, lies between these.
+_ENDS = (_Weights(1, 0), _Weights(1, 1))
 
 
 class BulkPairing:
-    """One large flat array against another."""
+    """One large flat array against another; the join is made once, whatever the objective."""
 
     def __init__(
-        self, left: dict[Content, int], right: dict[Content, int], weigher: Weigher, item_places: Integers, memory: int
+        self, left: dict[Content, int], right: dict[Content, int], item_places: Integers, memory: int, order: Orderer
     ) -> None:
         self._left_rows, self._right_rows = list(left), list(right)
-        self._weigher = weigher
         self._item_places = item_places
         self._items = len(item_places)
         self._memory = memory
+        self._order = order
         self._left, left_shapes = _side(self._left_rows, left)
         self._right, right_shapes = _side(self._right_rows, right)
         self._shape_table = _shape_table(left_shapes, right_shapes)
-        self._floor = 0
+        self._joined = self._join_sides()
 
-    def solve(self, order: Orderer) -> Settled:
-        """The best pairing; `order` sorts what is left over by content."""
-        candidates = self._candidates()
-        partner = self._settle(candidates)
+    def solve(self, weigher: Weigher, *, any_ratio: bool) -> Settled:
+        """The best pairing under `weigher`; with `any_ratio` one that is best under all is looked for first."""
+        if any_ratio:
+            always = self._under_both_ends()
+            if always is not None:
+                return Settled(self._taken(always), exact=True, always=True)
+        partner = self._settle(self._weighed(weigher))
+        pairs = self._taken(partner)
+        left_counts, right_counts = self._left_over(pairs)
+        if not left_counts.any() or not right_counts.any():
+            return Settled(pairs, exact=True, always=False)
+        rest, exact = self._rest(left_counts, right_counts, weigher)
+        return Settled(pairs + rest, exact, always=False)
+
+    def contents(self, settled: Settled) -> Iterator[tuple[Content, Content, int]]:
+        """The pairs of contents, with their number of copies."""
+        for one, other, count in settled.pairs:
+            yield self._left_rows[one], self._right_rows[other], count
+
+    def _under_both_ends(self) -> Integers | None:
+        found = [self._settle(self._weighed(weigher)) for weigher in _ENDS]
+        open_rows = (found[0] < 0) & self._hopeful()
+        return None if open_rows.any() or not np.array_equal(*found) else found[0]
+
+    def _hopeful(self) -> NDArray[np.bool_]:
+        """Left rows that share anything with any right row."""
+        hopeful = self._joined.left_common > 0
+        hopeful[self._joined.left] = True
+        return hopeful
+
+    def _taken(self, partner: Integers) -> list[tuple[int, int, int]]:
         rows = np.flatnonzero(partner >= 0)
-        taken = np.minimum(self._left.counts[rows], self._right.counts[partner[rows]])
-        pairs = list(zip(rows.tolist(), partner[rows].tolist(), taken.tolist(), strict=True))
+        copies = np.minimum(self._left.counts[rows], self._right.counts[partner[rows]])
+        return list(zip(rows.tolist(), partner[rows].tolist(), copies.tolist(), strict=True))
+
+    def _left_over(self, pairs: list[tuple[int, int, int]]) -> tuple[Integers, Integers]:
         left_counts, right_counts = self._left.counts.copy(), self._right.counts.copy()
-        left_counts[rows] -= taken
-        np.subtract.at(right_counts, partner[rows], taken)
-        hopeful = (self._left.counts > 0) & (left_counts > 0)
-        hopeful &= (candidates.left_common > 0) | np.isin(np.arange(len(hopeful)), candidates.left)
-        left_counts[~hopeful] = 0
-        if left_counts.any() and right_counts.any():
-            rest, exact = self._rest(left_counts, right_counts, order)
-            return Settled(pairs + rest, exact)
-        return Settled(pairs, exact=True)
+        for one, other, copies in pairs:
+            left_counts[one] -= copies
+            right_counts[other] -= copies
+        left_counts[~self._hopeful()] = 0
+        return left_counts, right_counts
 
     # --- candidates ---------------------------------------------------------------------------------------------
 
-    def _candidates(self) -> _Candidates:
+    def _join_sides(self) -> _Joined:
         left, right = self._left, self._right
         in_left = np.bincount(left.items, minlength=self._items)
         in_right = np.bincount(right.items, minlength=self._items)
-        self._floor = self._least(in_left, in_right)
-        common = self._common_items(in_left * in_right, len(left.items) + len(right.items))
+        common = _common_items(in_left * in_right, len(left.items) + len(right.items))
         joined_left, joined_right, matched = self._join(common, in_right)
         both = common & (in_left > 0) & (in_right > 0)
         left_common = np.bincount(left.rows[both[left.items]], minlength=len(left.sizes))
         right_common = np.bincount(right.rows[both[right.items]], minlength=len(right.sizes))
         if both.any():
             matched = matched + self._common_matches(np.flatnonzero(both), joined_left, joined_right)
-        weight = self._weights(matched, left.shapes[joined_left], right.shapes[joined_right]) - self._floor
-        sort = np.lexsort((-weight, joined_left))
-        return _Candidates(joined_left[sort], joined_right[sort], weight[sort], left_common, right_common)
+        shared = self._shape_table[left.shapes[joined_left], right.shapes[joined_right]]
+        everywhere = int(((in_left == len(left.sizes)) & (in_right == len(right.sizes))).sum())
+        least = (everywhere, int(self._shape_table.min())) if everywhere else (0, 0)
+        return _Joined(joined_left, joined_right, matched, shared, left_common, right_common, least)
 
-    def _least(self, in_left: Integers, in_right: Integers) -> int:
-        """What every pair weighs at least. It is taken off all weights while rows are settled: where all pairs are worth
-        something the smaller side is paired whole, so a constant changes no choice."""
-        everywhere = int(((in_left == len(self._left.sizes)) & (in_right == len(self._right.sizes))).sum())
-        if not everywhere:
-            return 0
-        weigher = self._weigher
-        return everywhere * weigher.matched_weight + int(self._shape_table.min()) * weigher.shared_weight
-
-    @staticmethod
-    def _common_items(pairs: Integers, leaves: int) -> NDArray[np.bool_]:
-        """Which items would make the join too large: the most frequent ones, until the rest fits."""
-        order = np.argsort(pairs, kind="stable")
-        fits = np.cumsum(pairs[order]) <= _JOIN_PER_LEAF * leaves
-        common = np.ones(len(pairs), dtype=bool)
-        common[order[fits]] = False
-        return common
+    def _weighed(self, weigher: Weigher) -> _Candidates:
+        """Under one objective. Where all pairs are worth something the smaller side is paired whole, so that taking a
+        constant off all weights changes no choice."""
+        joined = self._joined
+        floor = joined.least[0] * weigher.matched_weight + joined.least[1] * weigher.shared_weight
+        weight = joined.matched * weigher.matched_weight + joined.shared * weigher.shared_weight - floor
+        sort = np.lexsort((-weight, joined.left))
+        return _Candidates(joined.left[sort], joined.right[sort], weight[sort], floor, weigher)
 
     def _join(self, common: NDArray[np.bool_], in_right: Integers) -> tuple[Integers, Integers, Integers]:
         """Pairs that share an item which is not common, and how many such items they share."""
@@ -160,10 +207,6 @@ class BulkPairing:
             found[part] = (ours[left[part]] & theirs[right[part]]).sum(axis=1, dtype=np.int64)
         return found
 
-    def _weights(self, matched: Integers, left_shapes: Integers, right_shapes: Integers) -> Integers:
-        shared = self._shape_table[left_shapes, right_shapes]
-        return matched * self._weigher.matched_weight + shared * self._weigher.shared_weight
-
     # --- rows settled at sight ----------------------------------------------------------------------------------
 
     def _settle(self, found: _Candidates) -> Integers:
@@ -172,7 +215,7 @@ class BulkPairing:
         starts = np.flatnonzero(np.diff(found.left, prepend=-1))
         rows = found.left[starts]
         first = np.zeros(len(left.sizes), dtype=np.int64)
-        second = self._bound(found.left_common, left.sizes)
+        second = self._bound(found, self._joined.left_common, left.sizes)
         partner = np.full(len(left.sizes), -1)
         first[rows], partner[rows] = found.weight[starts], found.right[starts]
         after = starts + 1
@@ -182,7 +225,7 @@ class BulkPairing:
         certain = (partner >= 0) & (first > second)
         claims = np.bincount(partner[certain], minlength=len(right.sizes))
         certain &= (claims[partner] == 1) & (left.counts <= right.counts[partner])
-        open_rows = ~certain & ((partner >= 0) | (found.left_common > 0))
+        open_rows = ~certain & self._hopeful()
         while open_rows.any():
             pressure = self._pressure(found, open_rows)
             overruled = certain & (first <= second + pressure[partner])
@@ -193,18 +236,18 @@ class BulkPairing:
         partner[~certain] = -1
         return partner
 
-    def _bound(self, common: Integers, sizes: Integers) -> Integers:
+    def _bound(self, found: _Candidates, common: Integers, sizes: Integers) -> Integers:
         """The most a pair outside the join can weigh, by one of its rows."""
-        weigher = self._weigher
-        most = common * weigher.matched_weight + sizes * weigher.shared_weight - self._floor
+        weigher = found.weigher
+        most = common * weigher.matched_weight + sizes * weigher.shared_weight - found.floor
         return np.where(common > 0, most, 0)
 
     def _pressure(self, found: _Candidates, open_rows: NDArray[np.bool_]) -> Integers:
         """For each right row, the most that any open left row could make of it."""
-        left, right = self._left, self._right
-        most = int(found.left_common[open_rows].max())
+        left, right, joined = self._left, self._right, self._joined
+        most = int(joined.left_common[open_rows].max())
         longest = int(left.sizes[open_rows].max())
-        pressure = self._bound(np.minimum(found.right_common, most), np.minimum(right.sizes, longest))
+        pressure = self._bound(found, np.minimum(joined.right_common, most), np.minimum(right.sizes, longest))
         among = open_rows[found.left]
         np.maximum.at(pressure, found.right[among], found.weight[among])
         return pressure
@@ -212,27 +255,27 @@ class BulkPairing:
     # --- the rest -----------------------------------------------------------------------------------------------
 
     def _rest(
-        self, left_counts: Integers, right_counts: Integers, order: Orderer
+        self, left_counts: Integers, right_counts: Integers, weigher: Weigher
     ) -> tuple[list[tuple[int, int, int]], bool]:
-        left = _sorted_copies(self._left_rows, left_counts, order)
-        right = _sorted_copies(self._right_rows, right_counts, order)
+        left = _sorted_copies(self._left_rows, left_counts, self._order)
+        right = _sorted_copies(self._right_rows, right_counts, self._order)
         if len(left) * len(right) * _CELL_BYTES > self._memory:
-            return self._greedy(left, right), False
-        weights = self._dense(left, right)
+            return self._greedy(left, right, weigher), False
+        weights = self._dense(left, right, weigher)
         return [(int(left[i]), int(right[j]), 1) for i, j in best_assignment(weights)], True
 
-    def _dense(self, left: Integers, right: Integers) -> NDArray[np.float64]:
+    def _dense(self, left: Integers, right: Integers, weigher: Weigher) -> NDArray[np.float64]:
         """The weight of every pair; 0 where nothing matches."""
         matched = self._matched(left, right)
         weights = matched.astype(np.float64)
-        weights *= self._weigher.matched_weight
+        weights *= weigher.matched_weight
         left_shapes, right_shapes = self._left.shapes[left], self._right.shapes[right]
         shared = self._shape_table[np.ix_(np.unique(left_shapes), np.unique(right_shapes))]
         if shared.min() == shared.max():
-            weights += float(shared.max() * self._weigher.shared_weight)
+            weights += float(shared.max() * weigher.shared_weight)
         else:
             for row, shape in enumerate(left_shapes):
-                weights[row] += self._shape_table[shape, right_shapes] * self._weigher.shared_weight
+                weights[row] += self._shape_table[shape, right_shapes] * weigher.shared_weight
         weights[matched == 0] = 0
         return weights
 
@@ -247,12 +290,12 @@ class BulkPairing:
                     matched[start : start + 512] += (part == others[None, :]) & (part != 0)
         return matched
 
-    def _greedy(self, left: Integers, right: Integers) -> list[tuple[int, int, int]]:
+    def _greedy(self, left: Integers, right: Integers, weigher: Weigher) -> list[tuple[int, int, int]]:
         """Best weight first, row by row in content order: what remains when even the memory budget is exceeded."""
         free = np.ones(len(right), dtype=bool)
         pairs = []
         for row in left:
-            weights = self._dense(np.array([row]), right)[0]
+            weights = self._dense(np.array([row]), right, weigher)[0]
             weights[~free] = 0
             best = int(weights.argmax())
             if weights[best] > 0:
@@ -265,6 +308,16 @@ class Orderer(Protocol):
     """Sorts contents, however the documents were ordered."""
 
     def __call__(self, content: Content) -> tuple[object, ...]: ...
+
+
+def _common_items(pairs: Integers, leaves: int) -> NDArray[np.bool_]:
+    """Which items would make the join too large: the most frequent ones, until the rest fits.
+
+    Items of equal frequency are treated alike, so that content alone decides.
+    """
+    frequencies, times = np.unique(pairs, return_counts=True)
+    fits = np.cumsum(frequencies * times) <= _JOIN_PER_LEAF * leaves
+    return pairs > (frequencies[fits].max() if fits.any() else 0)
 
 
 def _side(contents: Sequence[Content], counts: dict[Content, int]) -> tuple[_Side, list[Shape]]:
@@ -321,20 +374,3 @@ def _columns(side: _Side, rows: Integers, item_places: Integers) -> dict[int, In
         values[positions[here]] = items[here]
         columns[int(place)] = values[position[rows]]
     return columns
-
-
-def solve_bulk(
-    left: dict[Content, int],
-    right: dict[Content, int],
-    weigher: Weigher,
-    *,
-    item_places: Integers,
-    memory: int,
-    order: Orderer,
-) -> Iterator[tuple[Content, Content, int, bool]]:
-    """Pairs of contents with their number of copies; the flag tells whether the pairing is certain to be the best."""
-    bulk = BulkPairing(left, right, weigher, item_places, memory)
-    settled = bulk.solve(order)
-    ours, theirs = list(left), list(right)
-    for one, other, count in settled.pairs:
-        yield ours[one], theirs[other], count, settled.exact

@@ -277,31 +277,35 @@ def _score(
 
 def _best(space: Space, metric: Metric, predicted: Row, gold: Row) -> tuple[Comparison, Tally, int]:
     """The comparison under the best pairing, its counts, and how many rounds of assignment it took."""
-    if not metric.ratio:
-        objective = Objective(1 + predicted.content.size, 1)
-        comparison = Comparison(space, Aligner(space, objective, _MEMORY), predicted, gold, metric.classing)
-        return comparison, comparison.tally(), 1
-    return _best_ratio(space, metric, predicted, gold)
+    objective = Objective(1 + predicted.content.size, 1)  # matched values first, then shared addresses
+    aligner = Aligner(space, objective, memory=_MEMORY, any_ratio=metric.ratio)
+    comparison = Comparison(space, aligner, predicted, gold, metric.classing)
+    tally = comparison.tally()
+    rounds = 1
+    if metric.ratio:
+        tally, rounds = _best_ratio(comparison, tally)
+    return comparison, tally, rounds
 
 
-def _best_ratio(space: Space, metric: Metric, predicted: Row, gold: Row) -> tuple[Comparison, Tally, int]:
-    """Maximise matched / total over all pairings (Dinkelbach 1967): each round maximises matched + ratio * shared.
+def _best_ratio(comparison: Comparison, tally: Tally) -> tuple[Tally, int]:
+    """Maximise matched / total over all pairings, starting from any (Dinkelbach 1967).
 
-    The ratio only grows and stops at the optimum; ties go to more matched values.
+    Each round maximises matched + ratio * shared for the ratio reached so far. The ratio only grows and stops at the
+    optimum; ties go to more matched values. If nothing depends on the ratio, the first pairing is the best.
     """
-    size = 1 + min(predicted.content.size, gold.content.size)
-    matched, total = 0, 1
-    rounds = 0
-    while True:
-        rounds += 1
-        # scaled by total, and by size so that among equals the one with more matched values wins
-        objective = Objective(total * size + 1, matched * size)
-        comparison = Comparison(space, Aligner(space, objective, _MEMORY), predicted, gold, metric.classing)
-        tally = comparison.tally()
+    size = 1 + min(comparison.predicted.content.size, comparison.gold.content.size)
+    rounds = 1
+    reached = None
+    while not comparison.aligner.settled:
         counts = tally.counts()
-        if counts.matched * total <= matched * max(counts.total, 1):
-            return comparison, tally, rounds
-        matched, total = counts.matched, counts.total
+        if reached is not None and counts.matched * reached.total <= reached.matched * counts.total:
+            break
+        reached = counts
+        # scaled by total, and by size so that among equals the one with more matched values wins
+        comparison.aligner.reweigh(Objective(counts.total * size + 1, counts.matched * size))
+        tally = comparison.tally()
+        rounds += 1
+    return tally, rounds
 
 
 def _deeply(function: Callable[..., Result], *arguments: object) -> Result:
