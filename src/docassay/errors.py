@@ -12,7 +12,8 @@
     │       └── ReviewError         a judge's answer, a blind check or a review that cannot be used; carries a code
     ├── RunError                    a run directory refuses what is asked of it
     │   ├── RunMismatchError        it holds another run: options, inputs or versions differ
-    │   └── RunLockedError          another process is writing it
+    │   ├── RunLockedError          another process is writing it
+    │   └── RunStoppedError         it was asked to stop; what was done is kept
     ├── MissingDependencyError      an extra is not installed; names the command that installs it
     ├── CredentialError             a key is not set; names the variable
     ├── AccountError                a vendor refuses the account (credits, subscription, quota)
@@ -45,6 +46,7 @@ __all__ = [
     "RunError",
     "RunLockedError",
     "RunMismatchError",
+    "RunStoppedError",
     "SchemaError",
     "TaskDataError",
 ]
@@ -104,6 +106,10 @@ class RunMismatchError(RunError):
 
 class RunLockedError(RunError):
     """Another process is writing this run."""
+
+
+class RunStoppedError(RunError):
+    """The run was asked to stop; what was done is kept."""
 
 
 class MissingDependencyError(DocassayError):
