@@ -73,7 +73,7 @@ SOUND: Final = Metric(
     exact_decimals=True,
 )
 METRICS: Final[Mapping[str, Metric]] = MappingProxyType({metric.name: metric for metric in (OMNI, SOUND)})
-DEFAULT_METRIC: Final[MetricName] = "omni/1"
+DEFAULT_METRIC: Final[MetricName] = "sound/1"
 
 
 @dataclass(frozen=True, slots=True)
