@@ -80,7 +80,7 @@ def page(template: str, values: Mapping[str, Any]) -> str:
         .get_template(template)
         .render(
             version=__version__,
-            style=Markup(Asset("report.css").text()),
+            style=Markup(Asset("theme.css").text() + Asset("report.css").text()),
             script=Markup(script),
             script_hash=f"sha256-{digest}",
             **_with_plots(values, Markup),
