@@ -1,8 +1,8 @@
 """Plants questions with known answers, to see whether a judge reads or obeys; kept apart from every score.
 
 In the blind check: copies of documents that deny what they report, and negatives that tell the reader how to label
-them. In the assessment: quotes that say something else, labels shuffled until the claimed effect is gone, a claim turned
-into its opposite, and the same with a note that instructs the judge. An item is caught if the judge resists it.
+them. In the assessment: quotes that say something else, labels shuffled until the claimed effect is gone, a claim
+turned into its opposite, and that with a note that instructs the judge. An item is caught if the judge resists it.
 """
 
 from __future__ import annotations

@@ -48,6 +48,7 @@ from docassay.errors import (
     DocumentError,
     ReviewError,
     RunError,
+    RunStoppedError,
 )
 from docassay.pipelines.review_folder import JudgeRecord, ReviewFolder, file_stem, write_new
 
@@ -208,7 +209,7 @@ class _Run:
             return await self._submission(task, submission, corpus)
         except CredentialError:
             raise
-        except (BudgetError, AccountError) as error:
+        except (BudgetError, AccountError, RunStoppedError) as error:
             return self._failed(task, submission, JudgeState.STOPPED, error)
         except DocassayError as error:
             return self._failed(task, submission, JudgeState.FAILED, error)
