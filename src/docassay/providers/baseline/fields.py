@@ -36,6 +36,8 @@ class Field:
     enum: tuple[object, ...]
     phrases: tuple[tuple[frozenset[str], float], ...]
     """Words that label it, and how much such a label counts."""
+    own: frozenset[str] = frozenset()
+    """Words that are its own and not those of what it lies in; a label has at least one of them."""
     properties: tuple[Field, ...] = ()
     items: Field | None = None
 
@@ -49,6 +51,8 @@ class Field:
 
     def likeness(self, label: frozenset[str]) -> float:
         """How well a label's words fit, from 0 to 1."""
+        if self.own and not self.own & label:
+            return 0.0
         return max((counts * likeness(phrase, label) for phrase, counts in self.phrases), default=0.0)
 
 
@@ -86,7 +90,7 @@ def _one_form(word: str) -> str:
 def _field(path: tuple[str, ...], node: Any, around: frozenset[str]) -> Field:
     shape: Shape = shape_of(node)
     parts = list(_parts(node))
-    own = _phrases(path, parts, around)
+    phrases = _phrases(path, parts, around)
     inside = around | (words(path[-1]) if path else words(_first(parts, "title") or ""))
     properties: dict[str, Field] = {}
     if shape.kind == "object" and len(path) < DEEPEST:
@@ -99,7 +103,8 @@ def _field(path: tuple[str, ...], node: Any, around: frozenset[str]) -> Field:
         shape.kind,
         _first(parts, "format"),
         shape.enum,
-        own,
+        phrases,
+        frozenset().union(*(phrase for phrase, _ in phrases)) - (around - _owner(path)),
         tuple(properties.values()),
         None if items is None or shape.kind != "array" else _field(path, items, around),
     )
@@ -108,7 +113,10 @@ def _field(path: tuple[str, ...], node: Any, around: frozenset[str]) -> Field:
 def _phrases(
     path: tuple[str, ...], parts: list[Mapping[str, Any]], around: frozenset[str]
 ) -> tuple[tuple[frozenset[str], float], ...]:
-    """Name and title; a short description; each also with and without the words of what it lies in."""
+    """Name, title, a short description, the name with and without the words of what it lies in.
+
+    A `name` is also labelled by what it is the name of: `Employee: ...` for `employee.name`.
+    """
     name = words(path[-1]) if path else frozenset()
     title = words(_first(parts, "title") or "")
     description = words(_first(parts, "description") or "")
@@ -116,7 +124,13 @@ def _phrases(
     if len(description) <= LONGEST_USEFUL_DESCRIPTION:
         found.append((description, DESCRIPTION_COUNTS))
     found += [(name | around, 1.0), (name - around, 0.9)]
+    found.append((_owner(path), DESCRIPTION_COUNTS))
     return tuple((phrase, counts) for phrase, counts in found if phrase)
+
+
+def _owner(path: tuple[str, ...]) -> frozenset[str]:
+    """The words of the object whose name a field is; none for other fields."""
+    return words(path[-2]) if len(path) > 1 and words(path[-1]) == words("name") else frozenset()
 
 
 def _first(parts: list[Mapping[str, Any]], key: str) -> str | None:

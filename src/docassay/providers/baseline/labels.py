@@ -46,6 +46,8 @@ class _Place:
     value_span: int
     line: Line
     bonus: float
+    least: float = 0.0
+    """Likeness that is needed where the text alone does not show that it is a label."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,10 +111,11 @@ def _objects(field: Field) -> Iterator[Field]:
 
 
 def _names_any(fields: list[Field], span: Span) -> bool:
-    """Whether a span is a label by itself: then it is no value."""
+    """Whether a span is a label, or begins with one: then it is no value of another."""
     if span.text.rstrip().endswith(":"):
         return True
-    label = words(span.text)
+    separated = SEPARATED.match(span.text)
+    label = words(separated.group(1) if separated else span.text)
     return any(field.likeness(label) >= IS_A_LABEL for field in fields)
 
 
@@ -125,7 +128,8 @@ def _places(line: Line, lines: tuple[Line, ...], known: set[int]) -> Iterator[_P
         if separated and separated.group(2):
             yield _Place(label, id(span), separated.group(2), id(span), line, 0.0)
             continue
-        yield from _run_on(span, line)
+        if id(span) not in known:
+            yield from _run_on(span, line)
         after = line.spans[number + 1] if number + 1 < len(line.spans) else None
         if after is not None and id(after) not in known:
             yield _Place(label, id(span), after.text, id(after), line, 0.0)
@@ -143,7 +147,7 @@ def _run_on(span: Span, line: Line) -> Iterator[_Place]:
     pieces = span.text.split()
     for end in range(1, min(len(pieces), MOST_WORDS_OF_A_LABEL)):
         label = words(" ".join(pieces[:end]))
-        yield _Place(label, id(span), " ".join(pieces[end:]), id(span), line, WITHOUT_SEPARATOR)
+        yield _Place(label, id(span), " ".join(pieces[end:]), id(span), line, WITHOUT_SEPARATOR, IS_A_LABEL)
 
 
 def _below(span: Span, line: Line, lines: tuple[Line, ...]) -> Span | None:
@@ -172,7 +176,7 @@ def _pairs(place: _Place, fields: list[Field], heading: tuple[str, ...] | None) 
     for field in fields:
         like = field.likeness(place.label)
         typed = field.kind not in ("string", "array") or field.format == "date" or bool(field.enum)
-        if like < (LEAST_FOR_TYPED if typed else LEAST_FOR_TEXT):
+        if like < max(place.least, LEAST_FOR_TYPED if typed else LEAST_FOR_TEXT):
             continue
         value = _value(field, place.value)
         if value is not None:

@@ -13,7 +13,7 @@ from docassay.errors import ProviderError
 __all__ = ["Line", "Span", "read_lines"]
 
 SPACE = 0.18
-"""A gap of this share of the height parts words."""
+"""A gap of this share of the height parts words, also where the text layer has no space."""
 COLUMN = 1.0
 """A gap of this share of the height parts spans."""
 
@@ -30,6 +30,8 @@ class Span:
     right: float
     top: float
     bottom: float
+    spaced: bool = False
+    """Whether the text layer has white space before it."""
 
     @property
     def height(self) -> float:
@@ -80,11 +82,13 @@ def _characters(page: Any) -> Iterator[Span]:
     """The visible characters of a page."""
     height = page.get_height()
     text = page.get_textpage()
+    spaced = False
     for index in range(text.count_chars()):
         character = text.get_text_range(index, 1)
         if character.strip():
             left, bottom, right, top = text.get_charbox(index, loose=True)
-            yield Span(character, left, right, height - top, height - bottom)
+            yield Span(character, left, right, height - top, height - bottom, spaced)
+        spaced = not character.strip()
     text.close()
     page.close()
 
@@ -116,7 +120,8 @@ def _spans(row: list[Span]) -> Iterator[Span]:
 def _join(characters: list[Span]) -> Span:
     text = characters[0].text
     for before, after in itertools.pairwise(characters):
-        text += (" " if after.left - before.right > SPACE * before.height else "") + after.text
+        parted = after.spaced or after.left - before.right > SPACE * before.height
+        text += f" {after.text}" if parted else after.text
     return Span(
         text,
         characters[0].left,

@@ -9,7 +9,7 @@ from docassay.providers.baseline.fields import Field
 
 __all__ = ["checked_option", "dates_in", "numbers_in", "read_value", "split_list"]
 
-NUMBER = re.compile(r"\(?[-+−]?\s?\d[\d.,'’   ]*\)?-?")
+NUMBER = re.compile(r"\(?[-+−]?\s?[$€£¥]?\s?[-−]?\d[\d.,'’   ]*\)?-?")
 CHECKED = re.compile(r"(?:\[\s?[xX✓✔]\s?\]|\([xX✓]\)|[☒☑✓✔■])\s*([^\[\]()☐☒☑✓✔■□]+)")
 UNCHECKED = re.compile(r"\[\s*\]|\(\s\)|[☐□]")
 YES, NO = frozenset({"yes", "true", "y", "x", "✓", "ja", "oui", "sí"}), frozenset({"no", "false", "n", "nein", "non"})
@@ -120,7 +120,7 @@ def _number(text: str, *, whole: bool) -> int | float | None:
 
 def _numeral(text: str) -> int | float | None:
     """A printed number, whatever parts its thousands; brackets and a trailing minus are negative."""
-    negative = text.startswith("(") or text.rstrip().endswith("-") or text.lstrip("( ")[:1] in "-−"
+    negative = text.startswith("(") or "−" in text or "-" in text
     digits = re.sub(r"[^\d.,]", "", text).rstrip(".,")
     point = max(digits.rfind("."), digits.rfind(","))
     grouped = point >= 0 and len(digits) - point == 4 and (digits[point] == "," or digits.count(digits[point]) > 1)
