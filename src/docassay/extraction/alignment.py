@@ -16,6 +16,7 @@ nothing is no pair. Exactness rests on these facts, each held to brute force by 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -40,6 +41,8 @@ class Worth:
 
 
 NOTHING: Final = Worth(0, 0, True)
+_JOIN_ALL: Final = 4096  # distinct pairs up to which all are looked at
+_JOIN_PER_ITEM: Final = 4  # pairs the join may make for each distinct item of a row
 _BULK: Final = 1024  # distinct pairs of flat rows from which whole columns at a time are faster
 
 
@@ -205,6 +208,7 @@ class _Problem:
     left: dict[Content, int] = field(default_factory=dict)
     right: dict[Content, int] = field(default_factory=dict)
     cells: dict[Content, dict[Content, _Cell]] = field(default_factory=dict)
+    elsewhere: dict[Content, _Cell] = field(default_factory=dict)  # bounds for the pairs that a row has no cell for
 
     def solve(self) -> Iterator[Pair]:
         """All pairs. The side with fewer rows chooses: if all of its rows have a partner, nothing is left open."""
@@ -269,24 +273,60 @@ class _Problem:
     # --- candidates ---------------------------------------------------------------------------------------------
 
     def _candidates(self) -> dict[Content, dict[Content, _Cell]]:
-        flat = self.flat
+        """What is known of the pairs that share an item which is not too common; the rest is bounded by `elsewhere`."""
         holders: dict[int, list[Content]] = {}
         for gold in self.right:
-            for item in gold.items if flat else gold.bagged():
+            for item in gold.bagged():
                 holders.setdefault(item, []).append(gold)
+        common = self._too_common(holders)
         table: dict[Content, dict[Content, _Cell]] = {}
         for row in self.left:
             matched: dict[Content, int] = {}
-            if flat:
-                for item in row.items:
-                    for gold in holders.get(item, ()):
-                        matched[gold] = matched.get(gold, 0) + 1
-            else:
-                for item, count in row.bagged().items():
+            frequent = []
+            for item, count in row.bagged().items():
+                if item in common:
+                    frequent.append((item, count))
+                else:
                     for gold in holders.get(item, ()):
                         matched[gold] = matched.get(gold, 0) + min(count, gold.bagged()[item])
+            for gold in matched if frequent else ():
+                bag = gold.bagged()
+                matched[gold] += sum([min(count, bag[item]) for item, count in frequent if item in bag])
+            if frequent:
+                self.elsewhere[row] = _Cell(sum([count for _, count in frequent]), row.size, exact=False)
             table[row] = {gold: self._cell(row, gold, count) for gold, count in matched.items()}
         return table
+
+    def _too_common(self, holders: dict[int, list[Content]]) -> frozenset[int]:
+        """Items that would make the join too large, most frequent first; equal frequencies are treated alike."""
+        if len(self.left) * len(self.right) <= _JOIN_ALL:
+            return frozenset()
+        carriers: dict[int, int] = {}
+        entries = 0
+        for row in self.left:
+            entries += len(row.bagged())
+            for item in row.bagged():
+                if item in holders:
+                    carriers[item] = carriers.get(item, 0) + 1
+        pairs = {item: count * len(holders[item]) for item, count in carriers.items()}
+        budget, limit = _JOIN_PER_ITEM * entries, 0
+        for frequency, times in sorted(Counter(pairs.values()).items()):
+            budget -= frequency * times
+            if budget < 0:
+                break
+            limit = frequency
+        return frozenset(item for item, count in pairs.items() if count > limit)
+
+    def _complete(self, row: Content) -> None:
+        """Look at every pair of a row whose best partner the join cannot tell."""
+        del self.elsewhere[row]
+        cells, ours = self.cells[row], row.bagged()
+        for gold in self.right:
+            if gold not in cells:
+                theirs = gold.bagged()
+                matched = sum([min(count, theirs[item]) for item, count in ours.items() if item in theirs])
+                if matched:
+                    cells[gold] = self._cell(row, gold, matched)
 
     def _cell(self, row: Content, gold: Content, matched: int) -> _Cell:
         if row is gold:
@@ -325,7 +365,7 @@ class _Problem:
             if len(rows) > 1 or self.left[rows[0]] > self.right[partner]:
                 for row in rows:
                     del best[row]
-        open_rows = [row for row in self.left if row not in best and self.cells[row]]
+        open_rows = [row for row in self.left if row not in best and (self.cells[row] or row in self.elsewhere)]
         self.always = self.always and not open_rows
         yield from self._settled(best, second, open_rows)
 
@@ -342,8 +382,14 @@ class _Problem:
                     runner_up = weight
             # All that tie are refined, whichever came first: what is known must depend on content alone.
             bounded = [gold for gold, cell in cells.items() if not cell.exact and self._weight(cell) == first]
-            if not bounded:
+            elsewhere = self.elsewhere.get(row)
+            if not bounded and elsewhere is None:
                 return partner, first, runner_up
+            if not bounded and elsewhere is not None:
+                beyond = self._weight(elsewhere)
+                if first > beyond:
+                    return partner, first, max(runner_up, beyond)
+                self._complete(row)
             for gold in bounded:
                 self._refine(row, gold)
 
@@ -351,12 +397,12 @@ class _Problem:
         """Whether the partner is better than all others at both ends of what a shared address may be worth."""
         if not self.aligner.any_ratio:
             return True
-        cells = self.cells[row]
-        best = cells[partner]
+        best = self.cells[row][partner]
+        others = [cell for gold, cell in self.cells[row].items() if gold is not partner]
+        if row in self.elsewhere:
+            others.append(self.elsewhere[row])
         return all(
-            best.matched > cell.matched and best.matched + best.shared > cell.matched + cell.shared
-            for gold, cell in cells.items()
-            if gold is not partner
+            best.matched > cell.matched and best.matched + best.shared > cell.matched + cell.shared for cell in others
         )
 
     def _settled(
@@ -367,6 +413,8 @@ class _Problem:
         while open_rows:
             unsettled = []
             for row in open_rows:
+                if row in self.elsewhere:
+                    self._complete(row)
                 for gold, cell in self.cells[row].items():
                     weight = self._weight(cell)
                     if weight > pressure.get(gold, 0):
