@@ -253,7 +253,7 @@ class FakeServer:
 
     def make(self, name: str, fields: Mapping[str, Any]) -> None:
         """Start to make an analyzer."""
-        self._analyzers[name] = _Analyzer(fields, self.polls)
+        self._analyzers[name] = _Analyzer(fields, min(self.polls, 1))
 
     def answer(self, document: FakeDocument, fault: Fault | None) -> object:
         """The extraction for a document; None for one that comes back empty."""
@@ -344,6 +344,7 @@ class _Handler(BaseHTTPRequestHandler):
     """One request: who asks for what, is it spoiled, else the vendor's answer."""
 
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # or each answer waits 40 ms for an acknowledgement
     server: _Server
 
     def log_message(self, format: str, *args: Any) -> None:
