@@ -164,7 +164,7 @@ def load_corpus(data: TaskData, task: Task) -> Corpus:
 
     Raises TaskDataError naming the file, the line and what is wrong.
     """
-    path = corpus_file(data, task)
+    path = corpus_file(data.root, task)
     found = digest_file(path)
     if found != task.corpus_sha256:
         raise TaskDataError(f"{path}: SHA-256 is {found}, task {task.task_id!r} says {task.corpus_sha256}")
@@ -174,9 +174,9 @@ def load_corpus(data: TaskData, task: Task) -> Corpus:
     return corpus
 
 
-def corpus_file(data: TaskData, task: Task) -> Path:
+def corpus_file(folder: Path, task: Task) -> Path:
     """The corpus file of a task. Raises TaskDataError if it is missing or lies outside the data folder."""
-    root = data.root.resolve()
+    root = folder.resolve()
     path = (root / task.corpus_path).resolve()
     if not path.is_relative_to(root):
         raise TaskDataError(f"task {task.task_id!r}: corpus_path {task.corpus_path!r} leads out of {root}")

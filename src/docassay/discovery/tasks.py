@@ -27,6 +27,7 @@ __all__ = [
     "load_data",
     "load_task",
     "load_tasks",
+    "read_release",
     "read_task",
 ]
 
@@ -145,7 +146,7 @@ def load_data(root: Path | str) -> TaskData:
     if not path.is_file():
         raise TaskDataError(f"{folder} is no data folder: it has no {TASKS_FILE}")
     tasks = _read_tasks(path)
-    return TaskData(folder, tasks, _release(folder / RELEASE_FILE), digest_file(path))
+    return TaskData(folder, tasks, read_release(folder / RELEASE_FILE), digest_file(path))
 
 
 def load_tasks(root: Path | str) -> tuple[Task, ...]:
@@ -263,7 +264,8 @@ def _read_tasks(path: Path) -> tuple[Task, ...]:
     return tasks
 
 
-def _release(path: Path) -> str | None:
+def read_release(path: Path) -> str | None:
+    """The version a `release.json` states, None without the file; raises TaskDataError if it states none."""
     if not path.is_file():
         return None
     try:

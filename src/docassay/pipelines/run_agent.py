@@ -274,7 +274,7 @@ def _request(data: TaskData, task: Task, track: Track) -> bytes:
     request: dict[str, Any] = {
         "task": task.value,
         "corpus": {
-            "path": str(corpus_file(data, task)),
+            "path": str(corpus_file(data.root, task)),
             "format": "jsonl.gz",
             "n_documents": task.n_documents,
             "sha256": task.corpus_sha256,
@@ -311,7 +311,7 @@ def _check_data(data: TaskData, tasks: Sequence[Task], options: RunOptions) -> N
     digests: dict[Path, str] = {}
     for task in tasks:
         answer_file(task.task_id)
-        path = corpus_file(data, task)
+        path = corpus_file(data.root, task)
         if path not in digests:
             digests[path] = digest_file(path)
         if digests[path] != task.corpus_sha256:

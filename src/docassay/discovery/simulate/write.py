@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +41,10 @@ class Simulation:
     tasks: int
     documents: int
     submissions: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """As a JSON object."""
+        return {**asdict(self), "data": str(self.data), "planted": str(self.planted)}
 
 
 def simulate(
