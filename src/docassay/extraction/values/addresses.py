@@ -30,7 +30,7 @@ def as_written(text: str) -> str:
     return drop_format(text).casefold()
 
 
-_URL = re.compile(r"[a-z][a-z0-9+.-]*://.|mailto:.|www\.\w")
+_URL = re.compile(r"[a-z][a-z0-9+.-]*://.|www\.\w")
 _HOST_END = re.compile(r"[/\\:?#]")
 _PATH = re.compile(r"[a-z]:[\\/]\S|\\\\\w|~/\S|\.{1,2}/\S|/[\w.-]+/[\w.-]")
 _LABELS = re.compile(r"[\w-]+(?:\.[\w-]+)+")

@@ -62,6 +62,14 @@ def read_number(text: str) -> Number | None:
     return number(core.whole + core.fraction, -len(core.fraction), "-" in text or "(" in text)
 
 
+def read_code(text: str) -> str | None:
+    """The integer with leading zeros that a whole text states, with its sign in one notation, or None."""
+    outer = _CODE.fullmatch(text)
+    if outer is None or not _one_notation(outer["before"], outer["after"]):
+        return None
+    return ("-" if "-" in text or "(" in text else "") + outer["code"]
+
+
 @dataclass(frozen=True, slots=True)
 class Core:
     """The digits of a number in some notation, groups removed."""
@@ -99,6 +107,7 @@ def read_core(text: str) -> Core | None:
 
 _STARTS = frozenset("0123456789.-+($%")
 _NOTATION = re.compile(r"(?P<before>[-+($%\s]*)(?P<core>[0-9.](?:[0-9.,' ]*[0-9.])?)(?P<after>[-)$%\s]*)")
+_CODE = re.compile(r"(?P<before>[-(\s]*)(?P<code>0[0-9]+)(?P<after>[-)\s]*)")
 _GROUP = r"[1-9][0-9]{0,2}"
 _CORES = tuple(
     (re.compile(form), decimal)

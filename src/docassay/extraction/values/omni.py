@@ -11,6 +11,7 @@ import unicodedata
 from datetime import date, datetime
 from decimal import Context, Decimal, InvalidOperation
 
+from docassay.extraction.values.plain import EXACT, NUMBER_STARTS, SMALL, is_iso_date, short_float, short_number
 from docassay.extraction.values.reading import Fold, Trace, apply_folds
 
 ABSENT = ""
@@ -38,9 +39,9 @@ def canon(raw: object) -> str:
     if kind is str:
         key = _quick_text(raw)  # type: ignore[arg-type]
     elif kind is int:
-        key = str(raw) if -_EXACT < raw < _EXACT else None  # type: ignore[operator]
+        key = str(raw) if -EXACT < raw < EXACT else None  # type: ignore[operator]
     elif kind is float:
-        key = _quick_float(raw)  # type: ignore[arg-type]
+        key = short_float(raw)  # type: ignore[arg-type]
     return trace_canon(raw, None) if key is None else key
 
 
@@ -70,19 +71,11 @@ def trace_canon(raw: object, trace: Trace | None) -> str:
 
 # Short cuts: the key where it can be told at a glance, else None
 
-_EXACT = 2**53
-_ISO_DATE = re.compile(
-    "(?!0000)[0-9]{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])"
-    "|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)|02-(?:0[1-9]|1[0-9]|2[0-8]))"
-).fullmatch
-_DECIMAL = re.compile(r"(?!-?0\.0000|-0\.0*$)-?(?:0|[1-9][0-9]{0,7})\.[0-9]{1,7}").fullmatch
-_MONEY = re.compile(r"(-?)\$?([1-9][0-9]{0,2}(?:,?[0-9]{3}){0,3})(\.[0-9]{1,5})?%?").fullmatch
 _DATE_START = re.compile(
     r"\s*(?:\d{1,4}[-/.]\s?\d|(?:\d{1,2}[\s-]*)?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec))", re.IGNORECASE
 ).match
 _DELETED = b" \t\n\v\f\r\x1c\x1d\x1e\x1f,-.()/"
 _INERT = bytes(c for c in range(128) if chr(c) not in "\0$%\"'[+0123456789")
-_SMALL = bytes(range(256)).lower()
 
 
 def _quick_text(text: str) -> str | None:
@@ -90,14 +83,16 @@ def _quick_text(text: str) -> str | None:
         return None
     if text.isalnum():
         return _quick_word(text)
-    if text[:1] in _NUMBER_STARTS:
-        key = _quick_number(text)
-        if key is not None:
-            return key
+    if text[:1] in NUMBER_STARTS:
+        if is_iso_date(text):
+            return "#d" + text
+        number = short_number(text)
+        if number is not None:
+            return number
     data = text.encode()
     held = data.translate(None, _INERT)
     if not held:  # no digit, quote, bracket or currency: no number, date or marker
-        return data.translate(_SMALL, _DELETED).decode() or None
+        return data.translate(SMALL, _DELETED).decode() or None
     return _quick_mixed(text, data) if held.isdigit() else None
 
 
@@ -111,22 +106,6 @@ def _quick_word(text: str) -> str | None:
     return text.lower()
 
 
-_NUMBER_STARTS = frozenset("0123456789-$")
-
-
-def _quick_number(text: str) -> str | None:
-    if len(text) == 10 and _ISO_DATE(text):
-        return "#d" + text
-    if _DECIMAL(text):
-        return text.rstrip("0").rstrip(".")
-    found = _MONEY(text)
-    if not found:
-        return None
-    sign, whole, fraction = found.groups()
-    number = sign + whole.replace(",", "")
-    return number if fraction is None else (number + fraction).rstrip("0").rstrip(".")
-
-
 def _quick_mixed(text: str, data: bytes) -> str | None:
     """Digits among other characters, without quotes, brackets, currency or plus sign."""
     if len(text) <= _DATE_LENGTH and _DATE_START(text):
@@ -134,21 +113,11 @@ def _quick_mixed(text: str, data: bytes) -> str | None:
     if not text[0].isalpha():
         if "." in text:
             return None
-        key = data.translate(_SMALL, _DELETED).decode()
+        key = data.translate(SMALL, _DELETED).decode()
         return None if key.isdigit() else key
     if "." not in text:
-        return data.translate(_SMALL, _DELETED).decode()
+        return data.translate(SMALL, _DELETED).decode()
     return _drop_punctuation(text.lower()).translate(_BRACKETS)
-
-
-def _quick_float(value: float) -> str | None:
-    text = repr(value)
-    point = text.find(".")
-    if len(text) - point > _KEPT_DIGITS + 1 or point < 0 or "e" in text:
-        return None
-    if text[-2:] == ".0":
-        text = text[:-2]
-    return "0" if text == "-0" else text
 
 
 def _routed(key: str, route: str, trace: Trace | None) -> str:

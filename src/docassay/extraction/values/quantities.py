@@ -32,10 +32,15 @@ def read_quantity(text: str) -> str | None:
     signs = "".join(found[name] or "" for name in ("sign1", "sign2", "sign3", "sign4", "sign5"))
     if core is None or signs.count("(") != signs.count(")") or signs.count("(") > 1:
         return None
-    if found["dash"] and unit and not found["gap"] and not is_currency(unit):
+    if unit and not is_currency(unit) and not _dash_attached(found["dash"], found["gap"]):
         return None
     minus = "-" if "-" in signs or "(" in signs or found["dash"] else ""
     return f"{currency}{minus}{core}{unit}"
+
+
+def _dash_attached(dash: str | None, gap: str) -> bool:
+    """Whether a hyphen before a unit, if any, hangs on the number (`5- kg`): else it only joins (`5-kg`)."""
+    return dash is None or (dash == "-" and bool(gap))
 
 
 def is_currency(text: str) -> bool:

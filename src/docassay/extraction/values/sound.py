@@ -14,10 +14,11 @@ from decimal import Decimal
 from docassay.extraction.values.addresses import as_written, is_address, is_path
 from docassay.extraction.values.letters import LETTER_FOLDS, drop_format
 from docassay.extraction.values.moments import read_moment
-from docassay.extraction.values.numbers import from_json_number, number, read_core, read_number
+from docassay.extraction.values.numbers import from_json_number, number, read_code, read_core, read_number
+from docassay.extraction.values.plain import EXACT, NUMBER_STARTS, SMALL, is_iso_date, short_float, short_number
 from docassay.extraction.values.quantities import is_currency, read_quantity
 from docassay.extraction.values.reading import Fold, Trace, apply_folds
-from docassay.extraction.values.words import GRADES, NUMBERED_THINGS
+from docassay.extraction.values.words import GRADES, NUMBERED_THINGS, UNITS
 
 ABSENT = ""
 """The key of what states nothing."""
@@ -38,8 +39,19 @@ def states_nothing(raw: object) -> bool:
 
 
 def canon(raw: object) -> str:
-    """The canonical key of a JSON scalar; equal keys mean equal values."""
-    return trace_canon(raw, None)
+    """The canonical key of a JSON scalar; equal keys mean equal values.
+
+    Plain ASCII text, integers, short decimals and ISO dates take a short cut that tests hold equal to `trace_canon`.
+    """
+    kind = type(raw)
+    key: str | None = None
+    if kind is str:
+        key = _quick_text(raw)  # type: ignore[arg-type]
+    elif kind is int:
+        key = f"number {raw}" if -EXACT < raw < EXACT else None  # type: ignore[operator]
+    elif kind is float and (number := short_float(raw)) is not None:  # type: ignore[arg-type]
+        key = "number " + number
+    return trace_canon(raw, None) if key is None else key
 
 
 def trace_canon(raw: object, trace: Trace | None) -> str:
@@ -53,6 +65,101 @@ def trace_canon(raw: object, trace: Trace | None) -> str:
     if isinstance(raw, (int, float, Decimal)):
         return _read_json_number(raw, trace)
     return _read_text(str(raw), trace)
+
+
+# Short cuts: the key where it can be told at a glance, else None
+
+_SPACES = b" \t\n\v\f\r\x1c\x1d\x1e\x1f"
+_LETTERS = bytes(c for c in range(128) if chr(c).isalpha())
+_INERT = _LETTERS + _SPACES + b",;!?&'"
+_MARKS = b".-:/()#*+=_~|<>{}$%"
+_DELETED = _SPACES + b",.-()"
+_LOOSE_MARK = re.compile("(?<![A-Za-z])[-/]|[-/](?![A-Za-z])").search
+_WORDS_AND_COUNTS = re.compile(
+    r"(?=[0-9]*[A-Za-z])"
+    r"(?:[A-Za-z]++(?:(?:\. |, | |-)(?=[A-Za-z0-9])|(?=[0-9])|(?=[.,]?$))"
+    r"|[0-9]++(?:(?:, | )?(?=[A-Za-z])|(?=[.,]?$)))++[.,]?"
+).fullmatch
+_HYPHENED_WORD = re.compile("([A-Za-z]+)-[0-9]").search
+_NAMED_DAY = re.compile(
+    "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun", re.IGNORECASE
+).search
+_HALF_DAY = re.compile(r"[0-9]\s*[ap]\.?\s?m[.,]?$", re.IGNORECASE).search
+_SHORTEST_DATE = 8
+
+
+def _quick_text(text: str) -> str | None:
+    if not text.isascii():
+        return None
+    if text.isalnum():
+        return _quick_word(text)
+    first = text[:1]
+    if first in NUMBER_STARTS:
+        if is_iso_date(text):
+            return "date " + text
+        number = short_number(text)
+        if number is not None:
+            return "number " + number
+    if not first.isalnum() and not (first == "(" and text[1:2].isalnum()):
+        return None
+    data = text.encode()
+    held = data.translate(None, _INERT)
+    if not held or held == b"." or not held.translate(None, _MARKS):
+        return _quick_phrase(text, data, held)
+    return _quick_mixed(text, data) if first != "(" else None
+
+
+def _quick_word(text: str) -> str | None:
+    if text.isalpha():
+        return "text " + text.lower()
+    if text.isdigit():
+        return _quick_digits(text)
+    if len(text) >= _SHORTEST_DATE and _NAMED_DAY(text):
+        return None
+    if text[-1] in "mM" and _HALF_DAY(text):
+        return None
+    return "text " + text.lower()
+
+
+def _quick_digits(text: str) -> str | None:
+    if text[0] == "0":
+        return "text " + text if len(text) > 1 else "number 0"
+    if len(text) == _SHORTEST_DATE and "01" <= text[4:6] <= "12" and "01" <= text[6:] <= "31":
+        return None
+    return "number " + text if len(text) < 30 else None
+
+
+def _quick_phrase(text: str, data: bytes, held: bytes) -> str | None:
+    """No digit, double quote, square bracket, address sign: letters that fold together, with marks between them."""
+    if held:
+        if b"." in held and data.count(b". ") + data.endswith(b".") != held.count(b"."):
+            return None
+        if (b"-" in held or b"/" in held) and _LOOSE_MARK(text):
+            return None
+        if b"/" in held and (b":" in held or b"." in held or len(text) < 8):
+            return None
+        if (b"(" in held or b")" in held) and held.translate(None, b".-:()"):
+            return None
+    key = data.translate(SMALL, _DELETED).decode()
+    return "text " + key if key else None
+
+
+def _quick_mixed(text: str, data: bytes) -> str | None:
+    """Words and counts with single separators, never one between two digits."""
+    if not _WORDS_AND_COUNTS(text):
+        return None
+    if (
+        "-" in text
+        and (word := _HYPHENED_WORD(text))
+        and (is_currency(word[1].lower()) or word[1].lower() in _MINUS_WORDS)
+    ):
+        return None
+    if _NAMED_DAY(text) or (text[-1] in "mM.," and _HALF_DAY(text)):
+        return None
+    return "text " + data.translate(SMALL, _DELETED).decode()
+
+
+_MINUS_WORDS = UNITS | {"e"}
 
 
 def _told(trace: Trace | None, route: str, key: str) -> str:
@@ -98,6 +205,10 @@ def _read_plain(text: str, plain: str, trace: Trace | None) -> str:
     if stated is not None:
         _note(trace, "number", plain, str(stated), "It is a number: groups, brackets, $ and % are notation.")
         return _told(trace, "number", f"number {stated}")
+    code = read_code(plain)
+    if code is not None:
+        _note(trace, "sign", plain, code, "It is a code with leading zeros: brackets and a minus are its sign.")
+        return _told(trace, "text", f"text {code}")
     digits = _grouped_identifier(plain)
     if digits is not None:
         _note(trace, "identifier", plain, digits, "Nine or more digits in groups are an identifier: its digits.")
@@ -347,7 +458,7 @@ def _neighbours(text: str) -> list[bool]:
 
 # ... separators
 
-_RUN = re.compile(r"[\s,.-]+")
+_RUN = re.compile(r"[\s,.\u3001\u3002\u060c-]+")
 
 
 def _separators(text: str) -> str:
@@ -376,10 +487,11 @@ def _between_digits(run: str) -> str:
 
 
 def _dash_counts(run: str, before: str, after: str, text: str, found: re.Match[str]) -> bool:
+    """Whether a hyphen that does not stand between two digits is content: a minus, a grade, an end."""
     if after.isdigit():
-        return not (before.isalpha() and run == "-") or is_currency(_word_before(text, found.start()))
+        return not (before.isalpha() and run == "-") or _takes_minus(text, found.start())
     if before.isdigit():
-        return not (after.isalpha() and run == "-") or is_currency(_word_after(text, found.end()))
+        return not (after.isalpha() and run in _JOINING) or is_currency(_word_after(text, found.end()))
     if not before:
         return run[-1] == "-" and bool(after)
     if not after:
@@ -387,6 +499,17 @@ def _dash_counts(run: str, before: str, after: str, text: str, found: re.Match[s
     if not before.isalpha() or not after.isalpha():
         return _is_mark(before) or _is_mark(after)
     return run[0] == "-" and run[-1].isspace() and _word_before(text, found.start()) in GRADES
+
+
+_JOINING = ("-", " - ")
+
+
+def _takes_minus(text: str, end: int) -> bool:
+    """Whether a hyphen between the word that ends here and a digit is content: `usd-5`, `1e-5`, `5kg-6kg`."""
+    word = _word_before(text, end)
+    if is_currency(word):
+        return True
+    return (word == "e" or word in UNITS) and text[max(0, end - len(word) - 2) : end - len(word)].strip()[-1:].isdigit()
 
 
 def _is_mark(character: str) -> bool:
