@@ -442,10 +442,35 @@ def test_a_client_is_a_model() -> None:
     assert isinstance(ModelClient(Endpoint("http://127.0.0.1:1/v1")), Model)
 
 
-@pytest.mark.parametrize("url", ["ftp://x", "https://user:pass@host/v1", "https://host/v1?api_key=1", "host/v1"])
+@pytest.mark.parametrize("url", ["https://user:pass@host/v1", "https://host/v1?api_key=1"])
 def test_an_address_holds_no_secret(url: str) -> None:
+    with pytest.raises(ArgumentValueError) as raised:
+        Endpoint(url)
+    assert "pass" not in str(raised.value).replace("password", "")
+
+
+@pytest.mark.parametrize("url", ["ftp://x", "host/v1", "http://", "http://host:port/v1", "http://a b/v1", ""])
+def test_an_address_is_one(url: str) -> None:
     with pytest.raises(ArgumentValueError):
         Endpoint(url)
+
+
+@pytest.mark.parametrize("key", ["sk-with-\nnewline-123", "sk-ünïcode-12345"])
+def test_a_key_that_cannot_be_sent_is_not_shown(key: str) -> None:
+    with FakeModel() as server, pytest.raises(CredentialError) as raised:
+        ask(server, environ={"JUDGE_API_KEY": key})
+    assert "sk-" not in str(raised.value)
+    assert server.asked == []
+
+
+def test_a_refused_key_ends_the_client() -> None:
+    async def use(client: ModelClient) -> list[object]:
+        return [await asyncio.gather(client.complete(question(number)), return_exceptions=True) for number in range(4)]
+
+    with FakeModel(rules=[needs_key("right-key-12345")]) as server:
+        outcomes = with_client(server, use, environ={"JUDGE_API_KEY": "wrong-key-12345"})
+    assert all(isinstance(outcome[0], CredentialError) for outcome in outcomes)  # type: ignore[index]
+    assert len(server.asked) == 1
 
 
 def test_impossible_requests_are_refused() -> None:

@@ -292,11 +292,144 @@ TIMETABLE_GOLD = {
     ]
 }
 
+
+def draw_hotel(canvas: Canvas) -> None:
+    """Labels over values in a grid without boxes, month-first dates, abbreviated columns."""
+    write(canvas, (60, 750, "Specimen Inn"), size=20)
+    write(canvas, (60, 735, "1 Test Road, Exampleton"), size=8)
+    write(canvas, (60, 700, "Guest"), (250, 700, "Room"), (400, 700, "Folio #"))
+    write(canvas, (60, 688, "Kim Placeholder"), (250, 688, "214"), (400, 688, "F-99120"))
+    write(canvas, (60, 660, "Arrival"), (250, 660, "Departure"), (400, 660, "Nights"))
+    write(canvas, (60, 648, "05/02/2026"), (250, 648, "05/06/2026"), (400, 648, "4"))
+    write(canvas, (60, 610, "Date"), (150, 610, "Charge"), (400, 610, "Debit"), (500, 610, "Credit"))
+    charges = [("05/02", "Room rate", "120.00", ""), ("05/03", "Minibar", "14.50", ""), ("05/06", "Paid", "", "134.50")]
+    for number, cells in enumerate(charges):
+        columns = zip((60, 150, 400, 500), cells, strict=True)
+        write(canvas, *((x, 594 - 14 * number, cell) for x, cell in columns))
+    write(canvas, (300, 520, "Balance due"), (400, 520, "0.00"))
+
+
+HOTEL: dict[str, Any] = {
+    "title": "Hotel bill",
+    "type": "object",
+    "properties": {
+        "hotel": TEXT,
+        "guest_name": TEXT,
+        "room_number": TEXT,
+        "folio_number": TEXT,
+        "arrival_date": DAY,
+        "departure_date": DAY,
+        "nights": {"type": "integer"},
+        "charges": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {"date": TEXT, "description": TEXT, "debit": NUMBER, "credit": NUMBER},
+            },
+        },
+        "balance_due": NUMBER,
+    },
+}
+HOTEL_GOLD = {
+    "hotel": "Specimen Inn",
+    "guest_name": "Kim Placeholder",
+    "room_number": "214",
+    "folio_number": "F-99120",
+    "arrival_date": "2026-05-02",
+    "departure_date": "2026-05-06",
+    "nights": 4,
+    "charges": [
+        {"date": "05/02", "description": "Room rate", "debit": 120.0, "credit": None},
+        {"date": "05/03", "description": "Minibar", "debit": 14.5, "credit": None},
+        {"date": "05/06", "description": "Paid", "debit": None, "credit": 134.5},
+    ],
+    "balance_due": 0,
+}
+
+
+def draw_certificate(canvas: Canvas) -> None:
+    """Labels that differ from the fields' names, two labels for one line, units in the head of a table."""
+    write(canvas, (200, 740, "CERTIFICATE OF CALIBRATION"), size=15)
+    facts = [
+        ("Certificate No", "CAL-2026-311"),
+        ("Instrument", "Digital thermometer"),
+        ("Manufacturer / model", "Sample Instruments T-9"),
+        ("Serial number", "SN 00817"),
+        ("Customer", "Placeholder Clinical Laboratory"),
+        ("Date of calibration", "11 June 2026"),
+        ("Next calibration due", "11 June 2027"),
+        ("Ambient temperature", "21.5 °C"),
+        ("Result", "PASS"),
+    ]
+    for number, (label, value) in enumerate(facts):
+        write(canvas, (80, 700 - 18 * number, label), (260, 700 - 18 * number, value))
+    write(canvas, (80, 500, "Nominal °C"), (180, 500, "Measured °C"), (290, 500, "Error °C"), (390, 500, "Limit ±°C"))
+    points = [
+        ("0.00", "0.03", "0.03", "0.20"),
+        ("50.00", "49.91", "-0.09", "0.20"),
+        ("100.00", "99.95", "-0.05", "0.30"),
+    ]
+    for number, cells in enumerate(points):
+        columns = zip((80, 180, 290, 390), cells, strict=True)
+        write(canvas, *((x, 484 - 15 * number, cell) for x, cell in columns))
+    write(canvas, (80, 400, "Calibrated by: A. Specimen      Approved: yes"))
+
+
+CERTIFICATE: dict[str, Any] = {
+    "title": "Calibration certificate",
+    "type": "object",
+    "properties": {
+        "certificate_number": TEXT,
+        "instrument": {
+            "type": "object",
+            "properties": {"type": TEXT, "manufacturer": TEXT, "model": TEXT, "serial_number": TEXT},
+        },
+        "customer": TEXT,
+        "calibration_date": DAY,
+        "due_date": DAY,
+        "ambient_temperature": NUMBER,
+        "passed": {"type": "boolean"},
+        "points": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {"nominal": NUMBER, "measured": NUMBER, "error": NUMBER, "limit": NUMBER},
+            },
+        },
+        "technician": TEXT,
+        "approved": {"type": "boolean"},
+    },
+}
+CERTIFICATE_GOLD = {
+    "certificate_number": "CAL-2026-311",
+    "instrument": {
+        "type": "Digital thermometer",
+        "manufacturer": "Sample Instruments",
+        "model": "T-9",
+        "serial_number": "SN 00817",
+    },
+    "customer": "Placeholder Clinical Laboratory",
+    "calibration_date": "2026-06-11",
+    "due_date": "2027-06-11",
+    "ambient_temperature": 21.5,
+    "passed": True,
+    "points": [
+        {"nominal": 0, "measured": 0.03, "error": 0.03, "limit": 0.2},
+        {"nominal": 50, "measured": 49.91, "error": -0.09, "limit": 0.2},
+        {"nominal": 100, "measured": 99.95, "error": -0.05, "limit": 0.3},
+    ],
+    "technician": "A. Specimen",
+    "approved": True,
+}
+
 OTHER_LAYOUTS = {
     "delivery": (draw_delivery, DELIVERY, DELIVERY_GOLD, 0.8),
     "payslip": (draw_payslip, PAYSLIP, PAYSLIP_GOLD, 0.8),
     "permit": (draw_permit, PERMIT, PERMIT_GOLD, 0.8),
     "timetable": (draw_timetable, TIMETABLE, TIMETABLE_GOLD, 0.9),
+    # These two were drawn last and the baseline was not changed after: what it reaches on them is its real floor.
+    "hotel": (draw_hotel, HOTEL, HOTEL_GOLD, 0.5),
+    "certificate": (draw_certificate, CERTIFICATE, CERTIFICATE_GOLD, 0.7),
 }
 
 

@@ -93,7 +93,8 @@ class ModelClient:
         self._memories: dict[str, DialectMemory] = {}
         self._asking: dict[str, _Shared] = {}
         self._connection: _Connection | None = None
-        self._account_error: AccountError | None = None
+        self._shut: AccountError | CredentialError | None = None
+        """What ended this client: no request can be answered after it."""
         self._first_is_done = False
 
     async def complete(self, request: ModelRequest, *, deadline: float | None = None) -> ModelAnswer:
@@ -186,8 +187,10 @@ class ModelClient:
         return again.refusal is not None or not self._first_is_done
 
     async def _attempt(self, call: _Call) -> ModelAnswer | _Again:
-        if self._account_error is not None:
-            raise AccountError(str(self._account_error))
+        if self._shut is not None:
+            raise type(self._shut)(str(self._shut))
+        if call.left <= 0:
+            raise self._error(call, f"nothing is left of {call.deadline:g} s", timed_out=True)
         connection = self._connect()
         limit = input_tokens_limit(call.request)
         reservation = await self.budget.reserve(call.request.model, limit, call.request.max_output_tokens)
@@ -253,10 +256,11 @@ class ModelClient:
     ) -> _Again:
         """An error answer: raises where it is final, else says how to go on. `status` None: the model's host failed."""
         what = f"http {status}" if status is not None else "upstream error"
-        self._raise_if_account(call, status, error)
+        self._raise_if_account(status, error)
         if status == 401:
             names = " or ".join(self.endpoint.key_variables) or "its headers"
-            raise CredentialError(f"{self.endpoint.url} refuses the key from {names} ({what}): {error.message}")
+            self._shut = CredentialError(f"{self.endpoint.url} refuses the key from {names} ({what}): {error.message}")
+            raise self._shut
         refusal = None if status is None else refusal_of(call.request, dialect, status, error)
         failure = self._error(call, f"{what}: {error.message}", status=status)
         if refusal is not None:
@@ -269,12 +273,10 @@ class ModelClient:
         other = self._memory(call).broke_down(dialect) if status == BROKEN and call.request.schema is not None else None
         return _Again(what, failure, wait=call.last_pause, dialect=other)
 
-    def _raise_if_account(self, call: _Call, status: int | None, error: ErrorBody) -> None:
+    def _raise_if_account(self, status: int | None, error: ErrorBody) -> None:
         if status == 402 or ACCOUNT_CODES.search(error.code) or ACCOUNT_WORDS.search(error.message):
-            self._account_error = AccountError(
-                f"{self.endpoint.url} refuses the account (http {status}): {error.message}"
-            )
-            raise self._account_error
+            self._shut = AccountError(f"{self.endpoint.url} refuses the account (http {status}): {error.message}")
+            raise self._shut
 
     def _timed_out(self, call: _Call) -> _Again:
         over = call.left <= 0
@@ -475,11 +477,16 @@ class _Connection:
 
 
 def _key(endpoint: Endpoint, environ: Mapping[str, str]) -> str | None:
-    key = next((environ[name] for name in endpoint.key_variables if environ.get(name)), None)
-    if key is None and endpoint.key_variables and not endpoint.is_local:
+    name = next((name for name in endpoint.key_variables if environ.get(name, "").strip()), None)
+    if name is None and endpoint.key_variables and not endpoint.is_local:
         raise CredentialError(
             f"no key for {endpoint.url}: set {' or '.join(endpoint.key_variables)} in the environment"
         )
+    if name is None:
+        return None
+    key = environ[name].strip()
+    if not (key.isascii() and key.isprintable()):
+        raise CredentialError(f"the key in {name} holds characters that no HTTP header can carry")
     return key
 
 

@@ -9,6 +9,7 @@ asked to be repaired). Only what brought no answer raises: `ModelError` (endpoin
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
@@ -95,12 +96,12 @@ class Endpoint:
     """Sent with every request; in no digest, record or log."""
 
     def __post_init__(self) -> None:
-        if not self.base_url.startswith(("http://", "https://")):
-            raise ArgumentValueError(f"an endpoint starts with http:// or https://, not {self.base_url!r}")
         if any(sign in self.base_url for sign in "@?#"):
             raise ArgumentValueError(
                 "an endpoint's address holds no user, password or query: keys come from the environment"
             )
+        if not re.fullmatch(r"https?://(\[[0-9a-fA-F:]+\]|[^\s/:\[\]]+)(:\d{1,5})?(/\S*)?", self.base_url):
+            raise ArgumentValueError(f"an endpoint is an address with http:// or https://, not {self.base_url!r}")
 
     @property
     def url(self) -> str:
