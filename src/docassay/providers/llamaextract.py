@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -47,6 +48,7 @@ class LlamaExtract(JobProvider):
         self.config: LlamaExtractConfig = setup.config
         self.url = self.config.base_url.rstrip("/")
         self._project: str | None = None
+        self._asking = asyncio.Lock()
 
     def encode(self, schema: Mapping[str, Any]) -> Encoded:
         return Encoded(encode(schema))
@@ -79,13 +81,14 @@ class LlamaExtract(JobProvider):
 
     async def _project_id(self, talk: Conversation) -> str:
         """The account's first project; asked for once."""
-        if self._project is None:
-            projects = (await talk.send("projects", "GET", f"{self.url}/api/v1/projects")).json()
-            found = member(projects[0], "id") if isinstance(projects, list) and projects else None
-            if not isinstance(found, str):
-                raise AnswerFailedError("projects: the account has no project")
-            self._project = found
-        return self._project
+        async with self._asking:
+            if self._project is None:
+                projects = (await talk.send("projects", "GET", f"{self.url}/api/v1/projects")).json()
+                found = member(projects[0], "id") if isinstance(projects, list) and projects else None
+                if not isinstance(found, str):
+                    raise AnswerFailedError("projects: the account has no project")
+                self._project = found
+            return self._project
 
 
 def encode(schema: Mapping[str, Any]) -> dict[str, Any]:
