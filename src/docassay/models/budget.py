@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from docassay.errors import ArgumentValueError, BudgetError
 from docassay.models.contract import Prices, Usage
 
-__all__ = ["Budget", "Reservation"]
+__all__ = ["Budget", "Ceiling", "Reservation"]
 
 MILLION = 1_000_000
 
