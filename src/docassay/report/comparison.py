@@ -137,7 +137,7 @@ def comparison_markdown(result: Comparison, by: Sequence[str], limit: int) -> st
     lines.extend(f"> {text.markdown(note)}" for note in result.notes)
     lines.extend(["", *_side_lines((result.base, result.new)), ""])
     for table in comparison_tables(result, by, limit):
-        lines.extend(_markdown_table(table))
+        lines.extend(markdown_table(table))
     lines.extend([turned_sentence(result), "", text.markdown(method(result)), ""])
     return "\n".join([*lines, f"`{text.one_line(result.new.signature)}`", ""])
 
@@ -146,7 +146,7 @@ def ranking_markdown(result: Ranking) -> str:
     """A ranking as a job summary."""
     lines = ["## docassay compare", "", *(f"> {text.markdown(note)}" for note in result.notes), ""]
     for table in ranking_tables(result):
-        lines.extend(_markdown_table(table))
+        lines.extend(markdown_table(table))
     lines.extend(f"- {text.markdown(sentence)}" for sentence in flip_sentences(result))
     signature = text.one_line(result.systems[0].side.signature)
     return "\n".join([*lines, "", text.markdown(method(result)), "", f"`{signature}`", ""])
@@ -158,6 +158,20 @@ def turned_sentence(result: Comparison) -> str:
         f"{numbers.plural(result.turned_right, 'address turned', 'addresses turned')} right, "
         f"{numbers.plural(result.turned_wrong, 'address turned', 'addresses turned')} wrong."
     )
+
+
+def markdown_table(table: Table) -> Iterator[str]:
+    """A table as lines of Markdown, its cells inert."""
+    yield f"### {text.markdown(table.title)}"
+    yield ""
+    yield "| " + " | ".join(text.markdown(cell) for cell in table.header) + " |"
+    yield "|" + "|".join(":--" if i in table.left else "--:" for i in range(len(table.header))) + "|"
+    for row in table.rows:
+        yield "| " + " | ".join(text.markdown(cell) for cell in row) + " |"
+    yield ""
+    if table.more:
+        yield f"… and {numbers.count(table.more)} more."
+        yield ""
 
 
 def comparison_junit(result: Comparison) -> str:
@@ -308,19 +322,6 @@ def _side_lines(sides: Sequence[Side]) -> Iterator[str]:
             f"- {label}: {text.markdown(side.name)}: {numbers.of(side.scored, side.documents)} documents scored, "
             f"{numbers.count(side.failed)} failed{nothing}"
         )
-
-
-def _markdown_table(table: Table) -> Iterator[str]:
-    yield f"### {text.markdown(table.title)}"
-    yield ""
-    yield "| " + " | ".join(text.markdown(cell) for cell in table.header) + " |"
-    yield "|" + "|".join(":--" if i in table.left else "--:" for i in range(len(table.header))) + "|"
-    for row in table.rows:
-        yield "| " + " | ".join(text.markdown(cell) for cell in row) + " |"
-    yield ""
-    if table.more:
-        yield f"… and {numbers.count(table.more)} more."
-        yield ""
 
 
 def _level(alpha: float) -> str:

@@ -34,15 +34,17 @@ def reason(verdict: str, gold: str | None, predicted: str | None, metric: str) -
     return _why(gold, predicted, metric)
 
 
-def value_of(raw: str) -> object:
-    """The JSON scalar of a verdicts cell, numbers exact."""
-    return json.loads(raw, parse_float=Decimal)
+def value_of(raw: str, metric: str) -> object:
+    """The JSON scalar of a verdicts cell; decimals exact where the metric compares them so."""
+    from docassay.extraction.metric import find_metric
+
+    return json.loads(raw, parse_float=Decimal if find_metric(metric).exact_decimals else float)
 
 
 @lru_cache(maxsize=20_000)
 def _why(gold: str, predicted: str, metric: str) -> str:
     from docassay.extraction.values import Comparison, explain
 
-    compared = explain(value_of(gold), value_of(predicted), metric=metric)
+    compared = explain(value_of(gold, metric), value_of(predicted, metric), metric=metric)
     assert isinstance(compared, Comparison)
     return compared.reason

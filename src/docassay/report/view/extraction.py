@@ -171,7 +171,7 @@ class ExtractionView:
         from docassay.extraction.values import Reading, explain
 
         try:
-            reading = explain(value_of(raw), metric=self.metric)
+            reading = explain(value_of(raw, self.metric), metric=self.metric)
         except DocassayError:
             return None
         assert isinstance(reading, Reading)

@@ -63,6 +63,7 @@ class Server:
             raise MissingDependencyError("uvicorn", "report") from error
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         self._socket.bind(("127.0.0.1", 0))
+        self._socket.listen(128)  # from here on a browser may connect; it is answered as soon as `run` serves
         self.address = Address(self._socket.getsockname()[1], new_token())
         app = Guard(application(view), self.address.token, self.address.port)
         config = uvicorn.Config(
