@@ -122,7 +122,7 @@ def own_imports() -> list[Import]:
 
 
 def room(module: str) -> str:
-    """The part of the house a module belongs to; programs among the examples stand at the top, their data at the bottom."""
+    """The part of the house a module belongs to; programs among the examples are a part of their own."""
     parts = module.split(".")
     if parts[1:2] == ["examples"] and len(parts) > 2:
         return f"examples.{parts[2]}"
