@@ -263,7 +263,7 @@ def kept_of(record: Record) -> Kept:
         record.input_fault,
         result.job_id,
         result.cost,
-        result.seconds,
+        round(result.seconds, 6),  # as the record has it, so that a resumed run writes the same manifest
     )
 
 
