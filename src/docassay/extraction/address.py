@@ -73,7 +73,7 @@ def parse_name(text: str) -> Steps:
     at = 0
     while at < len(text):
         token = _NAME_TOKEN.match(text, at)
-        if token is None or token.end() == at or (token["plain"] is not None and at > 0 and not token["dot"]):
+        if token is None or token.end() == at or (token["plain"] is not None and bool(token["dot"]) != (at > 0)):
             raise ArgumentValueError(f"{text!r} is not the name of an array: cannot read {text[at:]!r}")
         if token["quoted"] is not None:
             steps.append(str(ast.literal_eval(token["quoted"])))

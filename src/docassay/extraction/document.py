@@ -26,9 +26,9 @@ _MAX_DIGITS = 4300
 def load_json(data: bytes, *, where: str, exact: bool = False) -> object:
     """Parse one JSON document.
 
-    `where` names it in errors. UTF-8 (with or without a byte order mark), UTF-16 and UTF-32 with one are read; NaN and
-    Infinity, lone surrogates and integers of any size are taken as Python's own parser takes them; of duplicate keys the
-    last one counts. With `exact`, decimals that a double would change are kept as `Decimal`.
+    `where` names it in errors. UTF-8 (with or without a byte order mark), UTF-16 and UTF-32 with one are read; NaN
+    and Infinity, lone surrogates and integers of any size are taken as Python's own parser takes them; of duplicate
+    keys the last one counts. With `exact`, decimals that a double would change are kept as `Decimal`.
     Raises DocumentError for anything else.
     """
     if not data.strip():

@@ -6,32 +6,41 @@ the pairing maximises and how surplus addresses are classed. The engine is one.
 
 from __future__ import annotations
 
-import gc
-import sys
-import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Final, Literal, TypeAlias, TypeVar
+from typing import Final
 
+from docassay.core.interpreter import collector_paused, deeply
 from docassay.core.signature import signature
 from docassay.errors import ArgumentTypeError, ArgumentValueError
-from docassay.extraction.address import Steps, print_address, print_unquoted, reading_order
+from docassay.extraction.address import print_address, print_unquoted, reading_order
 from docassay.extraction.alignment import Aligner, Objective
-from docassay.extraction.flatten import Flattener, Row, Space
+from docassay.extraction.flatten import Flattener
 from docassay.extraction.order import resolve_order
 from docassay.extraction.preparation import Preparation
+from docassay.extraction.rows import Row
 from docassay.extraction.schema import read_schema
 from docassay.extraction.schema.complete import read_complete
 from docassay.extraction.schema.node import SchemaReader
 from docassay.extraction.schema.published import read_published
+from docassay.extraction.score import COUNT_NAMES, METRIC_NAMES, MetricName, Score
+from docassay.extraction.space import Space
 from docassay.extraction.values import rules
-from docassay.extraction.verdicts import Classing, Comparison, Counts, Tally, Verdict
+from docassay.extraction.verdicts import Classing, Comparison, Tally
 
-MetricName: TypeAlias = Literal["omni/1", "sound/1"]
-Status: TypeAlias = Literal["scored", "nothing_to_score"]
-Result = TypeVar("Result")
+__all__ = [
+    "COUNT_NAMES",
+    "DEFAULT_METRIC",
+    "METRICS",
+    "METRIC_NAMES",
+    "OMNI",
+    "SOUND",
+    "Metric",
+    "Score",
+    "find_metric",
+    "score",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,114 +85,7 @@ METRICS: Final[Mapping[str, Metric]] = MappingProxyType({metric.name: metric for
 DEFAULT_METRIC: Final[MetricName] = "sound/1"
 
 
-@dataclass(frozen=True, slots=True)
-class Score:
-    """What one prediction is worth against one ground truth.
-
-    Metrics are fractions in 0–1. `status` is "nothing_to_score" where neither document states anything that can be
-    scored; the metrics are then None (0.0 under omni/1, as published). `gt_rows`, `pred_rows`, `matched_rows` count rows
-    that are objects. `matching_exact` is False, and `approximated` lists the sizes of the arrays concerned, where a
-    memory budget forced a pairing that may not be the best one. `skipped_open_maps` names what the schema leaves open.
-    """
-
-    status: Status
-    metric: MetricName
-    signature: str
-    counts: Counts
-    gt_rows: int
-    pred_rows: int
-    matched_rows: int
-    matching_exact: bool
-    approximated: tuple[int, ...]
-    skipped_open_maps: tuple[str, ...]
-    verdicts: tuple[Verdict, ...] | None
-    rounds: int = field(compare=False, default=1)
-    _zero: float | None = field(repr=False, default=None)
-    _comparison: Comparison | None = field(repr=False, compare=False, default=None)
-
-    @property
-    def accuracy(self) -> float | None:
-        """matched / total."""
-        return self._ratio(self.counts.matched, self.counts.total)
-
-    @property
-    def precision(self) -> float | None:
-        """matched / asserted."""
-        return self._ratio(self.counts.matched, self.counts.asserted)
-
-    @property
-    def recall(self) -> float | None:
-        """matched / gold."""
-        return self._ratio(self.counts.matched, self.counts.gold)
-
-    @property
-    def f1(self) -> float | None:
-        """The harmonic mean of precision and recall."""
-        if self.precision is None or self.recall is None:
-            return None
-        both = self.precision + self.recall
-        return 2 * self.precision * self.recall / both if both else 0.0
-
-    @property
-    def addresses_found(self) -> float | None:
-        """(matched + misread) / total."""
-        return self._ratio(self.counts.matched + self.counts.misread, self.counts.total)
-
-    @property
-    def addresses_read_right(self) -> float | None:
-        """matched / (matched + misread)."""
-        return self._ratio(self.counts.matched, self.counts.matched + self.counts.misread)
-
-    def by_field(self) -> dict[str, Counts]:
-        """The six counts of every field, in reading order; they sum to `counts`."""
-        if self._comparison is None:
-            raise ArgumentValueError("this score was copied without its documents; ask for by_field() where it is made")
-        return _deeply(self._comparison.by_field)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Everything as plain JSON values, verdicts included when they were asked for."""
-        counts = self.counts
-        found: dict[str, Any] = {
-            "metric": self.metric,
-            "signature": self.signature,
-            "status": self.status,
-            **{name: getattr(self, name) for name in METRIC_NAMES},
-            **{name: getattr(counts, name) for name in COUNT_NAMES},
-            "gt_rows": self.gt_rows,
-            "pred_rows": self.pred_rows,
-            "matched_rows": self.matched_rows,
-            "matching_exact": self.matching_exact,
-            "approximated": list(self.approximated),
-            "skipped_open_maps": list(self.skipped_open_maps),
-        }
-        if self.verdicts is not None:
-            names = Verdict.__dataclass_fields__
-            found["verdicts"] = [{name: getattr(verdict, name) for name in names} for verdict in self.verdicts]
-        return found
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Copies and pickles leave the documents behind."""
-        return _rebuilt, tuple(
-            None if name == "_comparison" else getattr(self, name) for name in self.__dataclass_fields__
-        )
-
-    def _ratio(self, part: int, whole: int) -> float | None:
-        return part / whole if whole else self._zero
-
-
-METRIC_NAMES: Final = ("accuracy", "precision", "recall", "f1", "addresses_found", "addresses_read_right")
 _MEMORY: Final = 1_500_000_000
-COUNT_NAMES: Final = (
-    "total",
-    "matched",
-    "misread",
-    "unfound",
-    "fabricated",
-    "invented_item",
-    "invented_field",
-    "asserted",
-    "gold",
-)
 
 
 def score(
@@ -207,8 +109,8 @@ def score(
             f"the ground truth must be a JSON object or null, not a {type(ground_truth).__name__}; "
             'wrap a list as {"rows": [...]} and describe it so in the schema'
         )
-    with _collector_paused():
-        return _deeply(_score, prediction, ground_truth, schema, chosen, order_matters, verdicts)
+    with collector_paused():
+        return deeply(_score, prediction, ground_truth, schema, chosen, order_matters, verdicts)
 
 
 def find_metric(name: str) -> Metric:
@@ -217,18 +119,6 @@ def find_metric(name: str) -> Metric:
     if metric is None:
         raise ArgumentValueError(f"there is no metric {name!r}; choose one of: {', '.join(METRICS)}")
     return metric
-
-
-@contextmanager
-def _collector_paused() -> Iterator[None]:
-    """Scoring makes many objects and no cycles: looking for cycles meanwhile can cost more than the scoring."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def _score(
@@ -306,43 +196,3 @@ def _best_ratio(comparison: Comparison, tally: Tally) -> tuple[Tally, int]:
         tally = comparison.tally()
         rounds += 1
     return tally, rounds
-
-
-def _deeply(function: Callable[..., Result], *arguments: object) -> Result:
-    """Call; where documents are nested deeper than the interpreter's stack, call again on a stack that is deep enough."""
-    try:
-        return function(*arguments)
-    except RecursionError:
-        pass
-    outcome: list[Result] = []
-    failure: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            outcome.append(function(*arguments))
-        except RecursionError:
-            failure.append(ArgumentValueError(f"the documents are nested deeper than {_DEEP_FRAMES // 10} levels"))
-        except BaseException as error:  # noqa: BLE001  # handed to the caller below
-            failure.append(error)
-
-    limit, stack = sys.getrecursionlimit(), threading.stack_size()
-    threading.stack_size(_DEEP_STACK)
-    sys.setrecursionlimit(max(limit, _DEEP_FRAMES))
-    try:
-        thread = threading.Thread(target=run, name="docassay-deep")
-        thread.start()
-        thread.join()
-    finally:
-        threading.stack_size(stack)
-        sys.setrecursionlimit(limit)
-    if failure:
-        raise failure[0]
-    return outcome[0]
-
-
-_DEEP_FRAMES: Final = 200_000
-_DEEP_STACK: Final = 512 * 1024 * 1024
-
-
-def _rebuilt(*values: Any) -> Score:
-    return Score(*values)

@@ -11,8 +11,27 @@ from typing import Final
 from docassay.extraction.schema import SchemaNode
 
 ENVELOPE_KEYS: Final = frozenset(
-    "citations citation confidence score reasoning evidence provenance source sources page pages bbox span spans "
-    "offset offsets extraction_status status meta".split()
+    (
+        "citations",
+        "citation",
+        "confidence",
+        "score",
+        "reasoning",
+        "evidence",
+        "provenance",
+        "source",
+        "sources",
+        "page",
+        "pages",
+        "bbox",
+        "span",
+        "spans",
+        "offset",
+        "offsets",
+        "extraction_status",
+        "status",
+        "meta",
+    )
 )
 SIDECAR_ENDINGS: Final = ("_citations", "_meta")
 

@@ -11,7 +11,9 @@ from typing import Any, Final, Literal, TypeAlias
 
 from docassay.extraction.address import Steps, print_address, print_field, reading_order
 from docassay.extraction.alignment import Aligner, shared_places
-from docassay.extraction.flatten import Content, Place, Row, Rows, Space
+from docassay.extraction.places import Place
+from docassay.extraction.rows import Content, Row, Rows
+from docassay.extraction.space import Space
 
 VerdictName: TypeAlias = Literal["matched", "misread", "unfound", "fabricated", "invented_item", "invented_field"]
 VERDICTS: Final[tuple[VerdictName, ...]] = (

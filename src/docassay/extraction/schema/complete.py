@@ -22,9 +22,10 @@ _ELEMENT_KEYWORDS = ("items", "prefixItems", "additionalItems")
 
 
 def read_complete(schema: RawSchema) -> CompleteNode:
-    """The root node. Raises SchemaError for a reference that leads nowhere or a pattern that is no regular expression."""
+    """The root node. Raises SchemaError for a reference that leads nowhere, or a pattern that cannot be read."""
     book = _Book(schema)
     root = book.node([schema])
+    assert root is not None  # the schema is a non-empty object
     book.check(root)
     return root
 
@@ -68,12 +69,12 @@ class CompleteNode:
     def element(self) -> CompleteNode | None:
         return self._element
 
-    def keys(self) -> Iterator[str]:
+    def declared(self) -> Iterator[str]:
         return iter(dict.fromkeys(key for part in self._parts for key in _properties(part)))
 
     def below(self) -> Iterator[CompleteNode]:
         """Every node one level down, for a check of the whole schema."""
-        nodes = [self.child(key) for key in self.keys()]
+        nodes = [self.child(key) for key in self.declared()]
         nodes += [self._book.node([raw]) for part in self._parts for raw in _patterns(part).values()]
         nodes.append(self._element)
         yield from (node for node in nodes if node is not None)
@@ -92,7 +93,7 @@ class _Book:
         self._patterns: dict[str, re.Pattern[str]] = {}
         self._anchors: dict[str, object] | None = None
 
-    def node(self, raws: Iterable[object]) -> Any:
+    def node(self, raws: Iterable[object]) -> CompleteNode | None:
         parts = self._expand(raws)
         if parts is None:
             return None

@@ -39,7 +39,7 @@ class SchemaNode(Protocol):
     def element(self) -> SchemaNode | None:
         """What elements of an array here are, or None where the schema is silent."""
 
-    def keys(self) -> Iterator[str]:
+    def declared(self) -> Iterator[str]:
         """The declared property names."""
 
 
@@ -82,7 +82,7 @@ def arrays_of(node: SchemaNode, most: int = 200) -> list[Steps]:
         element = here.element()
         if element is not None:
             queue.append((element, (*path, ANY), below))
-        for key in here.keys():
+        for key in here.declared():
             child = here.child(key)
             if child is not None:
                 queue.append((child, (*path, key), below))

@@ -24,7 +24,7 @@ def read_published(schema: RawSchema) -> PublishedNode:
     if left is not None:
         raise SchemaError(
             f"the schema holds a $ref that omni/1 cannot follow: {left!r} (recursive, deeper than {_INLINE_DEPTH} "
-            "levels, not found, or no plain local pointer); write it out, or score with sound/1, which follows references"
+            "levels, not found, or no plain local pointer); write it out, or score with sound/1, which follows them"
         )
     return PublishedNode(inlined)
 
@@ -61,7 +61,7 @@ class PublishedNode:
     def element(self) -> PublishedNode | None:
         return self._element
 
-    def keys(self) -> Iterator[str]:
+    def declared(self) -> Iterator[str]:
         return iter(self._properties)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Which predicted row goes with which ground-truth row: the pairing that is worth most, found without trying them all.
+"""One array against one array: candidates, rows settled at sight, and the rest by assignment.
 
 The worth of a pair is (matched, shared); nested arrays count with their own best pairing, and a pair that matches
 nothing is no pair. Exactness rests on these facts, each held to brute force by the tests:
@@ -19,188 +19,42 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import chain
-from typing import Final
+from typing import Final, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
+from docassay.extraction.alignment.bulk import BulkPairing
+from docassay.extraction.alignment.worth import Objective, Pair, Worth, shared_bound, shared_places
 from docassay.extraction.assignment import best_assignment
-from docassay.extraction.bulk import BulkPairing
-from docassay.extraction.flatten import ArrayContent, Content, Space
+from docassay.extraction.rows import ArrayContent, Content
 
-
-@dataclass(frozen=True, slots=True)
-class Worth:
-    """What a pair of rows is worth: values that agree and addresses they share; `always` as in `Pairing`."""
-
-    matched: int
-    shared: int
-    always: bool
-
-
-NOTHING: Final = Worth(0, 0, True)
 _JOIN_ALL: Final = 4096  # distinct pairs up to which all are looked at
 _JOIN_PER_ITEM: Final = 4  # pairs the join may make for each distinct item of a row
 _BULK: Final = 1024  # distinct pairs of flat rows from which whole columns at a time are faster
 
 
-@dataclass(frozen=True, slots=True)
-class Objective:
-    """What a pairing maximises: matched * `matched_weight` + shared * `shared_weight`, in whole numbers."""
+class Worths(Protocol):
+    """What a problem asks of the aligner that set it."""
 
-    matched_weight: int
-    shared_weight: int
+    objective: Objective
+    any_ratio: bool
+    approximated: set[int]
+    assignments: int
 
-    def of(self, matched: int, shared: int) -> int:
-        return matched * self.matched_weight + shared * self.shared_weight
+    def worth(self, predicted: Content, gold: Content) -> Worth:
+        """The worth of two rows."""
 
-
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """`count` rows of one predicted content paired with rows of one ground-truth content."""
-
-    predicted: Content
-    gold: Content
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
-class Pairing:
-    """The best pairing of two arrays and what it is worth; `always`: whatever a shared address is worth, up to a match."""
-
-    pairs: tuple[Pair, ...]
-    matched: int
-    shared: int
-    always: bool
-
-
-@dataclass(slots=True)
-class _Cell:
-    """What is known of one pair of contents: an upper bound, or the worth itself."""
-
-    matched: int
-    shared: int
-    exact: bool
-
-
-class Aligner:
-    """Finds best pairings for one pair of documents; remembers every content met twice.
-
-    With `any_ratio` the objective may change (`reweigh`), and what is best under all objectives is looked for first.
-    """
-
-    def __init__(self, space: Space, objective: Objective, *, memory: int, any_ratio: bool = False) -> None:
-        self._space = space
-        self.objective = objective
-        self.memory = memory
-        self.any_ratio = any_ratio
-        self._worths: dict[tuple[int, int], Worth] = {}
-        self._pairings: dict[tuple[int, int], Pairing] = {}
-        self._bulk: dict[tuple[int, int], BulkPairing] = {}
-        self._orders: dict[int, tuple[object, ...]] = {}
-        self.approximated: set[int] = set()
-        self.assignments = 0
-
-    def reweigh(self, objective: Objective) -> None:
-        """Go on under another objective, forgetting what depends on it."""
-        self.objective = objective
-        self.approximated.clear()
-        self._worths = {key: worth for key, worth in self._worths.items() if worth.always}
-        self._pairings = {key: pairing for key, pairing in self._pairings.items() if pairing.always}
-
-    @property
-    def settled(self) -> bool:
-        """Whether no other objective could change any pairing made so far."""
-        return all(pairing.always for pairing in self._pairings.values())
+    def order(self, content: Content) -> tuple[object, ...]:
+        """A sort key that is a function of content alone."""
 
     def bulk(self, key: tuple[int, int], left: dict[Content, int], right: dict[Content, int]) -> BulkPairing:
         """Two large flat arrays, joined once."""
-        found = self._bulk.get(key)
-        if found is None:
-            found = self._bulk[key] = BulkPairing(left, right, self.item_places, self.memory, self.order)
-        return found
-
-    def pairing(self, predicted: ArrayContent, gold: ArrayContent) -> Pairing:
-        """The best pairing of two arrays' rows."""
-        key = (predicted.id, gold.id)
-        found = self._pairings.get(key)
-        if found is None:
-            found = self._pairings[key] = self._pair(predicted, gold)
-        return found
-
-    def worth(self, predicted: Content, gold: Content) -> Worth:
-        """The worth of two rows, nested arrays at their best; NOTHING if no value agrees."""
-        if predicted is gold:
-            return Worth(predicted.size, predicted.size, always=True)
-        key = (predicted.id, gold.id)
-        found = self._worths.get(key)
-        if found is None:
-            found = self._worths[key] = self._worth(predicted, gold)
-        return found
-
-    def _worth(self, predicted: Content, gold: Content) -> Worth:
-        matched = len(predicted.item_set & gold.item_set)
-        shared = shared_places(predicted, gold)
-        always = True
-        for place, array in predicted.arrays.items():
-            other = gold.arrays.get(place)
-            if other is not None:
-                pairing = self.pairing(array, other)
-                matched += pairing.matched
-                shared += pairing.shared
-                always &= pairing.always
-        return Worth(matched, shared, always) if matched else NOTHING
-
-    # --- one array against one array ----------------------------------------------------------------------------
-
-    def _pair(self, predicted: ArrayContent, gold: ArrayContent) -> Pairing:
-        if predicted is gold:
-            pairs = tuple(Pair(content, content, count) for content, count in gold.counts.items())
-            return Pairing(pairs, gold.size, gold.size, always=True)
-        problem = _Problem(self, predicted, gold)
-        pairs = tuple(problem.solve())
-        matched = shared = 0
-        always = problem.always
-        for pair in pairs:
-            worth = self.worth(pair.predicted, pair.gold)
-            matched += worth.matched * pair.count
-            shared += worth.shared * pair.count
-            always &= worth.always
-        return Pairing(pairs, matched, shared, always)
-
-    @cached_property
-    def item_places(self) -> NDArray[np.int64]:
-        """The place of every item, by number."""
-        return np.array([0, *[place.id for place in self._space.item_places[1:]]], dtype=np.int64)
-
-    def order(self, content: Content) -> tuple[object, ...]:
-        """A sort key that is a function of content alone, however the documents were ordered."""
-        found = self._orders.get(content.id)
-        if found is None:
-            space = self._space
-            leaves = sorted([(space.item_places[item].steps_key(), space.item_canons[item]) for item in content.items])
-            arrays = sorted(
-                (place.steps_key(), sorted((self.order(row), count) for row, count in array.counts.items()))
-                for place, array in content.arrays.items()
-            )
-            found = self._orders[content.id] = (tuple(leaves), tuple((key, tuple(rows)) for key, rows in arrays))
-        return found
-
-
-def shared_places(predicted: Content, gold: Content) -> int:
-    """How many places the rows' own items have in common."""
-    if predicted.shape is gold.shape:
-        return len(gold.shape.places)
-    return len(predicted.shape.places & gold.shape.places)
 
 
 @dataclass(slots=True)
-class _Problem:
+class Problem:
     """One array against one array: candidates, rows settled at sight, and the rest by assignment."""
 
-    aligner: Aligner
+    aligner: Worths
     predicted: ArrayContent
     gold: ArrayContent
     turned: bool = False
@@ -492,9 +346,10 @@ class _Problem:
             yield Pair(rows[i], partners[j], 1)
 
 
-def shared_bound(predicted: Content, gold: Content) -> int:
-    """An upper bound of the addresses two rows can share: the intersection of their multisets of places."""
-    ours, theirs = predicted.places_bagged(), gold.places_bagged()
-    if len(theirs) < len(ours):
-        ours, theirs = theirs, ours
-    return sum([min(count, theirs[place]) for place, count in ours.items() if place in theirs])
+@dataclass(slots=True)
+class _Cell:
+    """What is known of one pair of contents: an upper bound, or the worth itself."""
+
+    matched: int
+    shared: int
+    exact: bool

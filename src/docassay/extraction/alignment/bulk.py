@@ -1,4 +1,4 @@
-"""The pairing of large arrays of flat rows: the facts of `alignment`, applied to whole columns at a time.
+"""The pairing of large arrays of flat rows: the facts of `problem`, applied to whole columns at a time.
 
 Candidates come from a join on shared items. Items so common that joining on them would cost more than it tells (a
 currency, a status) are left out of the join; each row's number of such items bounds what any pair outside the join can
@@ -16,21 +16,15 @@ from typing import Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from docassay.extraction.alignment.worth import Objective
 from docassay.extraction.assignment import best_assignment
-from docassay.extraction.flatten import Content, Shape
+from docassay.extraction.rows import Content, Shape
 
 Integers: TypeAlias = NDArray[np.int64]
 
 _JOIN_PER_LEAF = 3  # pairs the join may make for each value of either side
 _HEAVY_CELLS = 32_000_000  # bytes of one block when common items are compared
 _CELL_BYTES = 10  # what one cell of the dense rest costs: a double and the counts it is made of
-
-
-class Weigher(Protocol):
-    """What a pairing maximises, also over arrays."""
-
-    matched_weight: int
-    shared_weight: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,17 +75,11 @@ class _Candidates:
     right: Integers
     weight: Integers
     floor: int
-    weigher: Weigher
-
-
-@dataclass(frozen=True, slots=True)
-class _Weights:
-    matched_weight: int
-    shared_weight: int
+    objective: Objective
 
 
 # Whatever a shared address is worth, from nothing to as much as a match, lies between these.
-_ENDS = (_Weights(1, 0), _Weights(1, 1))
+_ENDS = (Objective(1, 0), Objective(1, 1))
 
 
 class BulkPairing:
@@ -110,18 +98,18 @@ class BulkPairing:
         self._shape_table = _shape_table(left_shapes, right_shapes)
         self._joined = self._join_sides()
 
-    def solve(self, weigher: Weigher, *, any_ratio: bool) -> Settled:
-        """The best pairing under `weigher`; with `any_ratio` one that is best under all is looked for first."""
+    def solve(self, objective: Objective, *, any_ratio: bool) -> Settled:
+        """The best pairing under `objective`; with `any_ratio` one that is best under all is looked for first."""
         if any_ratio:
             always = self._under_both_ends()
             if always is not None:
                 return Settled(self._taken(always), exact=True, always=True)
-        partner = self._settle(self._weighed(weigher))
+        partner = self._settle(self._weighed(objective))
         pairs = self._taken(partner)
         left_counts, right_counts = self._left_over(pairs)
         if not left_counts.any() or not right_counts.any():
             return Settled(pairs, exact=True, always=False)
-        rest, exact = self._rest(left_counts, right_counts, weigher)
+        rest, exact = self._rest(left_counts, right_counts, objective)
         return Settled(pairs + rest, exact, always=False)
 
     def contents(self, settled: Settled) -> Iterator[tuple[Content, Content, int]]:
@@ -130,9 +118,9 @@ class BulkPairing:
             yield self._left_rows[one], self._right_rows[other], count
 
     def _under_both_ends(self) -> Integers | None:
-        found = [self._settle(self._weighed(weigher)) for weigher in _ENDS]
+        found = [self._settle(self._weighed(objective)) for objective in _ENDS]
         open_rows = (found[0] < 0) & self._hopeful()
-        return None if open_rows.any() or not np.array_equal(*found) else found[0]
+        return None if open_rows.any() or not np.array_equal(found[0], found[1]) else found[0]
 
     def _hopeful(self) -> NDArray[np.bool_]:
         """Left rows that share anything with any right row."""
@@ -171,14 +159,14 @@ class BulkPairing:
         least = (everywhere, int(self._shape_table.min())) if everywhere else (0, 0)
         return _Joined(joined_left, joined_right, matched, shared, left_common, right_common, least)
 
-    def _weighed(self, weigher: Weigher) -> _Candidates:
+    def _weighed(self, objective: Objective) -> _Candidates:
         """Under one objective. Where all pairs are worth something the smaller side is paired whole, so that taking a
         constant off all weights changes no choice."""
         joined = self._joined
-        floor = joined.least[0] * weigher.matched_weight + joined.least[1] * weigher.shared_weight
-        weight = joined.matched * weigher.matched_weight + joined.shared * weigher.shared_weight - floor
+        floor = joined.least[0] * objective.matched_weight + joined.least[1] * objective.shared_weight
+        weight = joined.matched * objective.matched_weight + joined.shared * objective.shared_weight - floor
         sort = np.lexsort((-weight, joined.left))
-        return _Candidates(joined.left[sort], joined.right[sort], weight[sort], floor, weigher)
+        return _Candidates(joined.left[sort], joined.right[sort], weight[sort], floor, objective)
 
     def _join(self, common: NDArray[np.bool_], in_right: Integers) -> tuple[Integers, Integers, Integers]:
         """Pairs that share an item which is not common, and how many such items they share."""
@@ -238,8 +226,8 @@ class BulkPairing:
 
     def _bound(self, found: _Candidates, common: Integers, sizes: Integers) -> Integers:
         """The most a pair outside the join can weigh, by one of its rows."""
-        weigher = found.weigher
-        most = common * weigher.matched_weight + sizes * weigher.shared_weight - found.floor
+        objective = found.objective
+        most = common * objective.matched_weight + sizes * objective.shared_weight - found.floor
         return np.where(common > 0, most, 0)
 
     def _pressure(self, found: _Candidates, open_rows: NDArray[np.bool_]) -> Integers:
@@ -255,27 +243,27 @@ class BulkPairing:
     # --- the rest -----------------------------------------------------------------------------------------------
 
     def _rest(
-        self, left_counts: Integers, right_counts: Integers, weigher: Weigher
+        self, left_counts: Integers, right_counts: Integers, objective: Objective
     ) -> tuple[list[tuple[int, int, int]], bool]:
         left = _sorted_copies(self._left_rows, left_counts, self._order)
         right = _sorted_copies(self._right_rows, right_counts, self._order)
         if len(left) * len(right) * _CELL_BYTES > self._memory:
-            return self._greedy(left, right, weigher), False
-        weights = self._dense(left, right, weigher)
+            return self._greedy(left, right, objective), False
+        weights = self._dense(left, right, objective)
         return [(int(left[i]), int(right[j]), 1) for i, j in best_assignment(weights)], True
 
-    def _dense(self, left: Integers, right: Integers, weigher: Weigher) -> NDArray[np.float64]:
+    def _dense(self, left: Integers, right: Integers, objective: Objective) -> NDArray[np.float64]:
         """The weight of every pair; 0 where nothing matches."""
         matched = self._matched(left, right)
         weights = matched.astype(np.float64)
-        weights *= weigher.matched_weight
+        weights *= objective.matched_weight
         left_shapes, right_shapes = self._left.shapes[left], self._right.shapes[right]
         shared = self._shape_table[np.ix_(np.unique(left_shapes), np.unique(right_shapes))]
         if shared.min() == shared.max():
-            weights += float(shared.max() * weigher.shared_weight)
+            weights += float(shared.max() * objective.shared_weight)
         else:
             for row, shape in enumerate(left_shapes):
-                weights[row] += self._shape_table[shape, right_shapes] * weigher.shared_weight
+                weights[row] += self._shape_table[shape, right_shapes] * objective.shared_weight
         weights[matched == 0] = 0
         return weights
 
@@ -290,12 +278,12 @@ class BulkPairing:
                     matched[start : start + 512] += (part == others[None, :]) & (part != 0)
         return matched
 
-    def _greedy(self, left: Integers, right: Integers, weigher: Weigher) -> list[tuple[int, int, int]]:
+    def _greedy(self, left: Integers, right: Integers, objective: Objective) -> list[tuple[int, int, int]]:
         """Best weight first, row by row in content order: what remains when even the memory budget is exceeded."""
         free = np.ones(len(right), dtype=bool)
         pairs = []
         for row in left:
-            weights = self._dense(np.array([row]), right, weigher)[0]
+            weights = self._dense(np.array([row]), right, objective)[0]
             weights[~free] = 0
             best = int(weights.argmax())
             if weights[best] > 0:

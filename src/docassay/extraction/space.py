@@ -1,0 +1,164 @@
+"""What the two documents of one scoring share: places, items and contents, each with one number.
+
+An item is a place with a canonical value; rows with the same content share one `Content`, so that they are compared
+once.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from docassay.errors import ArgumentTypeError
+from docassay.extraction.address import ANY, Step, Steps, print_address
+from docassay.extraction.places import Place
+from docassay.extraction.preparation import Preparation
+from docassay.extraction.rows import ArrayContent, Content, Shape
+from docassay.extraction.schema import SchemaNode
+from docassay.extraction.values import ValueRules
+
+BLANK: Final = 0
+_NONE: Final[frozenset[Place]] = frozenset()
+
+
+class Space:
+    """What the two documents of one scoring share: places, items, contents."""
+
+    def __init__(
+        self,
+        schema: SchemaNode,
+        values: ValueRules,
+        preparation: Preparation,
+        ordered: frozenset[Steps],
+        keep_raw: bool,
+    ) -> None:
+        self.values = values
+        self.preparation = preparation
+        self.keep_raw = keep_raw
+        self.item_places: list[Place] = [None]  # type: ignore[list-item]  # item 0 is BLANK
+        self.item_canons: list[str] = [""]
+        self._ordered = ordered
+        self._places: list[Place] = []
+        self._contents: dict[tuple[Any, ...], Content] = {}
+        self._array_contents: dict[tuple[int, ...], ArrayContent] = {}
+        self._shapes: dict[tuple[Place, ...], Shape] = {}
+        self._shape_sets: dict[frozenset[int], Shape] = {}
+        self.root = self._place(None, "", schema)
+
+    # --- places -------------------------------------------------------------------------------------------------
+
+    def kid(self, place: Place, key: str) -> Place:
+        if not isinstance(key, str):
+            raise ArgumentTypeError(f"{print_address(place.steps())} has the key {key!r}; the keys of JSON are text")
+        schema = place.schema
+        made = place.kids[key] = self._place(place, key, schema.child(key) if schema is not None else None)
+        made.sidecar_of = self.preparation.sidecar_base(schema, key)
+        if schema is not None and made.schema is None and schema.skips_undeclared:
+            made.skipped = True
+        made.left_out = made.skipped or made.sidecar_of is not None
+        return made
+
+    def elements_of(self, place: Place) -> Place:
+        made = place.elements
+        if made is None:
+            made = place.elements = self._place(place, ANY, place.schema.element() if place.schema else None)
+        return made
+
+    def position_of(self, place: Place, index: int) -> Place:
+        made = place.positions.get(index)
+        if made is None:
+            made = self._place(place, index, place.schema.element() if place.schema else None)
+            place.positions[index] = made
+        return made
+
+    def forget_raw(self) -> None:
+        """Drop what only flattening needs; without the ways down, no cycle keeps a document in memory."""
+        for place in self._places:
+            place.elements = None
+            for met in (place.kids, place.plain_kids, place.positions, place.known, place.known_floats):
+                met.clear()
+
+    def item(self, place: Place, canon: str) -> int:
+        """The number of a canonical value at a place; the empty canonical form states nothing."""
+        number = place.canonical_items.get(canon)
+        if number is None:
+            if not canon:
+                return BLANK
+            number = place.canonical_items[canon] = len(self.item_places)
+            self.item_places.append(place)
+            self.item_canons.append(canon)
+        return number
+
+    def _place(self, parent: Place | None, step: Step, schema: SchemaNode | None) -> Place:
+        made = Place(len(self._places), parent, step, schema)
+        self._places.append(made)
+        made.skipped = made.left_out = schema is not None and schema.skipped_whole
+        made.ordered = bool(self._ordered) and made.field_steps() in self._ordered
+        return made
+
+    # --- contents -----------------------------------------------------------------------------------------------
+
+    def content(
+        self,
+        items: list[int],
+        arrays: list[tuple[Place, ArrayContent]],
+        elements: list[Place],
+        object_elements: list[Place],
+        is_object: bool,
+    ) -> Content:
+        items.sort()
+        numbers = tuple(items)
+        key: tuple[Any, ...] = numbers
+        if arrays:
+            key = (numbers, tuple(sorted((place.id, array.id) for place, array in arrays)))
+        found = self._contents.get(key)
+        if found is None:
+            found = self._contents[key] = Content(
+                id=len(self._contents),
+                items=numbers,
+                arrays=dict(arrays),
+                size=len(numbers) + sum(array.size for _, array in arrays),
+                is_object=is_object,
+                elements=frozenset(elements),
+                object_elements=frozenset(object_elements),
+                object_rows=is_object + len(object_elements) + sum(array.object_rows for _, array in arrays),
+                shape=self._shape(numbers),
+            )
+        return found
+
+    def flat_content(self, items: list[int]) -> Content:
+        """The content of an object without arrays."""
+        items.sort()
+        numbers = tuple(items)
+        found = self._contents.get(numbers)
+        if found is None:
+            found = self._contents[numbers] = Content(
+                len(self._contents), numbers, {}, len(numbers), True, _NONE, _NONE, 1, self._shape(numbers)
+            )
+        return found
+
+    def array_content(self, contents: list[Content]) -> ArrayContent:
+        key = tuple(sorted([content.id for content in contents]))
+        found = self._array_contents.get(key)
+        if found is None:
+            counts: dict[Content, int] = {}
+            for content in contents:
+                counts[content] = counts.get(content, 0) + 1
+            found = self._array_contents[key] = ArrayContent(
+                id=len(self._array_contents),
+                counts=counts,
+                size=sum([content.size for content in contents]),
+                object_rows=sum([content.object_rows for content in contents]),
+                flat=not any(content.arrays for content in counts),
+            )
+        return found
+
+    def _shape(self, items: tuple[int, ...]) -> Shape:
+        places = tuple(map(self.item_places.__getitem__, items))
+        found = self._shapes.get(places)
+        if found is None:
+            numbers = frozenset([place.id for place in places])
+            found = self._shape_sets.get(numbers)
+            if found is None:
+                found = self._shape_sets[numbers] = Shape(len(self._shape_sets), numbers)
+            self._shapes[places] = found
+        return found
