@@ -1,4 +1,4 @@
-"""Holds the checks of a manifest: every fault is told, all at once, with its rows; and the copy gives any range back."""
+"""Holds the checks of a manifest: all faults are told at once, with their rows; the copy gives any range back."""
 
 from __future__ import annotations
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import datetime
 import gzip
 import json
 from collections.abc import Callable
+from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ ODD = pa.table(
         "doc_id": pa.array(["a", "b"]),
         "tiny": pa.array([1, None], pa.int8()),
         "money": pa.array([Decimal("1.10"), None], pa.decimal128(9, 2)),
-        "when": pa.array([datetime.datetime(2024, 1, 2, 3, 4, 5, 678), None], pa.timestamp("us", "Europe/Berlin")),
+        "when": pa.array([datetime(2024, 1, 2, 3, 4, 5, 678, tzinfo=UTC), None], pa.timestamp("us", "Europe/Berlin")),
         "kind": pa.array(["x", "y"]).dictionary_encode(),
         "large": pa.array(["x", None], pa.large_string()),
         "raw": pa.array([b"\x00\xff", None], pa.binary()),

@@ -62,6 +62,8 @@ class Work:
     """Called where the batches are given out: what the function needs for these rows besides the job; picklable."""
     timeout: float | None = None
     """Seconds that one row may take."""
+    imports: tuple[str, ...] = ()
+    """Modules that the function will import, which an engine may import once for all its processes."""
 
     def function(self) -> WorkFunction:
         """The function that `target` names."""
@@ -105,6 +107,11 @@ class Engine(Protocol):
     @property
     def capacity(self) -> int:
         """How many batches may be given at once."""
+        ...
+
+    @property
+    def spare(self) -> bool:
+        """Whether the next batch is for a process that shall be kept free of heavy work."""
         ...
 
     def __enter__(self) -> Engine: ...

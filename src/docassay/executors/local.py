@@ -45,8 +45,7 @@ def default_workers() -> int:
 class LocalEngine:
     """Worker processes on this machine, started when there is work for them.
 
-    While a row takes long and rows were waiting behind it, one more process than `workers` is run in its stead, so that
-    even a single worker is not held up.
+    While every worker is held up by a row that takes long, one process more than `workers` goes on with light work.
     """
 
     def __init__(self, work: Work, workers: int | None = None, *, patience: float = PATIENCE_SECONDS) -> None:
@@ -58,8 +57,12 @@ class LocalEngine:
 
     @property
     def capacity(self) -> int:
-        held_up = sum(worker.handed_over for worker in self._busy)
-        return self._workers + min(held_up, self._workers)
+        held_up = sum(worker.seconds_at_row() > self._patience for worker in self._busy)
+        return self._workers + (held_up >= self._workers)
+
+    @property
+    def spare(self) -> bool:
+        return len(self._busy) >= self._workers
 
     def __enter__(self) -> LocalEngine:
         return self
@@ -226,7 +229,7 @@ def _cause(code: int) -> str:
 
 
 def _start(work: Work) -> _Worker:
-    context = _context(work.target.partition(":")[0])
+    context = _context([work.target.partition(":")[0], *work.imports])
     shared = context.RawArray("q", [_IDLE, 0, 0])
     ours, theirs = context.Pipe()
     process = context.Process(target=_serve, args=(theirs, shared, work.target, work.job), daemon=True)
@@ -236,12 +239,12 @@ def _start(work: Work) -> _Worker:
     return _Worker(process, ours, shared)
 
 
-def _context(module: str) -> Any:
+def _context(modules: list[str]) -> Any:
     """Processes that start from a clean server: threads of this process cannot disturb them, and imports are done."""
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([module])
+    context.set_forkserver_preload(modules)
     return context
 
 

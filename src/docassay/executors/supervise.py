@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import heapq
+from bisect import insort
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
@@ -36,7 +36,7 @@ def supervise(
     unfinished: dict[Batch, int] = {}  # up to which row each is to work
     while queue or unfinished:
         while queue and len(unfinished) < engine.capacity:
-            batch = queue.pop()
+            batch = queue.lightest() if engine.spare else queue.heaviest()
             unfinished[batch] = batch.stop
             engine.submit(batch)
         for event in engine.wait(_TICK):
@@ -77,19 +77,24 @@ def _part(batch: Batch, start: int, stop: int) -> Batch:
 
 
 class _Queue:
-    """Batches waiting, the heaviest on top."""
+    """Batches waiting, by weight."""
 
     def __init__(self, batches: Iterable[Batch]) -> None:
-        self._heap: list[tuple[int, int, Batch]] = []
-        for batch in batches:
-            self.push(batch)
+        self._sorted = sorted((batch for batch in batches if len(batch)), key=_weight)
 
     def push(self, batch: Batch) -> None:
         if len(batch):
-            heapq.heappush(self._heap, (-batch.size, batch.start, batch))
+            insort(self._sorted, batch, key=_weight)
 
-    def pop(self) -> Batch:
-        return heapq.heappop(self._heap)[2]
+    def heaviest(self) -> Batch:
+        return self._sorted.pop()
+
+    def lightest(self) -> Batch:
+        return self._sorted.pop(0)
 
     def __bool__(self) -> bool:
-        return bool(self._heap)
+        return bool(self._sorted)
+
+
+def _weight(batch: Batch) -> tuple[int, int]:
+    return batch.size, -batch.start

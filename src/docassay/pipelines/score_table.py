@@ -40,6 +40,7 @@ __all__ = ["Progress", "TableRun", "score_table"]
 _ROUNDS = 3
 _PATHS = ("gt_path", "pred_path")
 _NEEDED = ("pyarrow", "fsspec", "filelock")
+_IMPORTED_BY_WORKERS = ("pyarrow.parquet", "fsspec.implementations.local", "pandas")  # pyarrow takes up pandas
 SUITE = "suite"
 """The column that tells suites, unless another is named."""
 
@@ -308,7 +309,8 @@ class _Table:
 
     def _score(self, missing: Sequence[Rows], survey: _Survey, resumed: int) -> None:
         request, job = self._request, self._job()
-        work = Work(f"{score_batch.__module__}:{score_batch.__name__}", job, survey.inputs, request.options.timeout)
+        target = f"{score_batch.__module__}:{score_batch.__name__}"
+        work = Work(target, job, survey.inputs, request.options.timeout, _IMPORTED_BY_WORKERS)
         made = make_engine(request.engine, work, workers=request.workers, ray_address=request.ray_address)
         with made as engine:
             state = Progress(len(survey.sizes), resumed, 0, resumed, int(survey.sizes.sum()), engine.capacity)

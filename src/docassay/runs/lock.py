@@ -77,8 +77,8 @@ def _file_lock(store: Store, root: Path, me: Owner) -> Iterator[Callable[[], Non
     try:
         store.write(OWNER, _dump(me))
         yield lambda: None
-        store.remove([OWNER])
     finally:
+        store.remove([OWNER])
         lock.release()
 
 

@@ -190,6 +190,6 @@ def json_text(value: object) -> str:
         return orjson.dumps(value).decode()
     except (TypeError, ValueError):
         pass
-    if isinstance(value, (int, Decimal)):
-        return f"{Decimal(value):f}" if isinstance(value, int) else str(value)
-    return json.dumps(value)
+    if isinstance(value, Decimal):
+        return str(value)
+    return f"{Decimal(value):f}" if isinstance(value, int) else json.dumps(value)

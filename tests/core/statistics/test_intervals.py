@@ -39,7 +39,8 @@ def test_the_same_seed_gives_the_same_interval() -> None:
 def test_columns_share_their_resamples() -> None:
     values = rng(1).random((40, 1))
     one, other = mean_intervals(np.hstack([values, 1 - values]), generator=rng())
-    assert one.low is not None and other.high is not None
+    assert one.low is not None
+    assert other.high is not None
     assert one.low == pytest.approx(1 - other.high, abs=1e-9)
 
 
