@@ -12,17 +12,19 @@ from numpy.typing import NDArray
 
 # Above this many rows on the smaller side scipy is faster; below, importing and calling it costs more than it saves.
 _SMALL = 6
+_EXACT_DOUBLE = 2**53
 
 
 def best_assignment(weights: Sequence[Sequence[int]] | NDArray[np.float64]) -> list[tuple[int, int]]:
     """The pairs (row, column) of a maximum-weight assignment; weights are >= 0, and a pair worth 0 is no pair.
 
-    The choice among optima is a function of the matrix alone. Weights must be exact in double precision.
+    The choice among optima is a function of the matrix alone. Whole numbers of any size are solved exactly; an array
+    of doubles must hold weights that doubles can add exactly.
     """
     rows, columns = len(weights), len(weights[0])
     if rows == 1 or columns == 1:
         return _single(weights, rows, columns)
-    if min(rows, columns) <= _SMALL and max(rows, columns) <= 4 * _SMALL and not isinstance(weights, np.ndarray):
+    if not isinstance(weights, np.ndarray) and _in_whole_numbers(weights, rows, columns):
         pairs = _shortest_paths(weights) if rows <= columns else _flipped(weights)
     else:
         from scipy.optimize import linear_sum_assignment
@@ -31,6 +33,11 @@ def best_assignment(weights: Sequence[Sequence[int]] | NDArray[np.float64]) -> l
         chosen_rows, chosen_columns = linear_sum_assignment(matrix, maximize=True)
         pairs = list(zip(chosen_rows.tolist(), chosen_columns.tolist(), strict=True))
     return [(row, column) for row, column in pairs if weights[row][column] > 0]
+
+
+def _in_whole_numbers(weights: Sequence[Sequence[int]], rows: int, columns: int) -> bool:
+    small = min(rows, columns) <= _SMALL and max(rows, columns) <= 4 * _SMALL
+    return small or max(map(max, weights)) * min(rows, columns) >= _EXACT_DOUBLE
 
 
 def _single(weights: Sequence[Sequence[int]] | NDArray[np.float64], rows: int, columns: int) -> list[tuple[int, int]]:
