@@ -158,7 +158,7 @@ def form(page: Page, gold: Gold) -> None:
     boxes(page, [("Kind", kinds), ("Start", numeric_date(membership["start"]))])
     news = "[x] yes   [ ] no" if membership["newsletter"] else "[ ] yes   [x] no"
     boxes(page, [("Monthly fee", f"EUR {money(membership['monthly_fee'])}"), ("Newsletter", news)])
-    section(page, "Emergency contacts")
+    section(page, "Emergency contacts", gap=18)
     columns = [(LEFT + 6, False), (230, False), (370, False)]
     row(page, columns, ["Name", "Relation", "Phone"], size=9, font=BOLD)
     for contact in gold["emergency_contacts"]:
@@ -271,12 +271,11 @@ def boxes(page: Page, cells: Sequence[tuple[str, str]]) -> None:
         page.canvas.drawString(x + 4, page.y + 7, value)
 
 
-def section(page: Page, title: str) -> None:
+def section(page: Page, title: str, gap: float = 6) -> None:
+    """A heading; `gap` is what is left below it."""
     page.down(24)
     page.text(LEFT, title, size=11, font=BOLD)
-    page.down(-14 if title != "Emergency contacts" else 18)
-    if title != "Emergency contacts":
-        page.down(20)
+    page.down(gap)
 
 
 def money(amount: float) -> str:
