@@ -72,8 +72,6 @@ class OpenAICompatible:
         self.config: OpenAICompatibleConfig = setup.config
         self.endpoint = Endpoint(self.config.base_url, key_variables=KEYS)
         environ = {name: value for name in KEYS if (value := setup.credentials.get(name)) is not None}
-        if not environ and not self.endpoint.is_local:
-            raise CredentialError(f"provider {setup.name!r} needs a key: set {' or '.join(KEYS)} in the environment")
         self.client = ModelClient(
             self.endpoint, policy=_policy(setup), concurrency=CONCURRENCY, start_with=CONCURRENCY, environ=environ
         )
@@ -220,9 +218,7 @@ PROVIDER = ProviderSpec(
     config=OpenAICompatibleConfig,
     open=OpenAICompatible,
     credentials=(
-        CredentialSource(
-            KEYS, "from OpenRouter or the endpoint's owner; a server on this machine may need none", False
-        ),
+        CredentialSource(KEYS, "from OpenRouter or the endpoint's owner; any text for a server that needs none"),
     ),
     concurrency=CONCURRENCY,
     cost_unit="USD",
