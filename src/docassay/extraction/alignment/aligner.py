@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from docassay.extraction.alignment.bulk import BulkPairing
 from docassay.extraction.alignment.problem import Problem
-from docassay.extraction.alignment.worth import NOTHING, Objective, Pair, Pairing, Worth, shared_places
+from docassay.extraction.alignment.worth import NOTHING, Objective, Pair, Pairing, Table, Worth, shared_places
 from docassay.extraction.rows import ArrayContent, Content
 from docassay.extraction.space import Space
 
@@ -27,6 +27,7 @@ class Aligner:
         self.any_ratio = any_ratio
         self._worths: dict[tuple[int, int], Worth] = {}
         self._pairings: dict[tuple[int, int], Pairing] = {}
+        self.tables: dict[tuple[int, int], Table] = {}
         self._bulk: dict[tuple[int, int], BulkPairing] = {}
         self._orders: dict[int, tuple[object, ...]] = {}
         self.approximated: set[int] = set()

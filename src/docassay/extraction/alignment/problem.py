@@ -23,7 +23,7 @@ from itertools import chain
 from typing import Final, Protocol
 
 from docassay.extraction.alignment.bulk import BulkPairing
-from docassay.extraction.alignment.worth import Objective, Pair, Worth, shared_bound, shared_places
+from docassay.extraction.alignment.worth import Cell, Objective, Pair, Table, Worth, shared_bound, shared_places
 from docassay.extraction.assignment import best_assignment
 from docassay.extraction.rows import ArrayContent, Content
 
@@ -39,6 +39,10 @@ class Worths(Protocol):
     any_ratio: bool
     approximated: set[int]
     assignments: int
+
+    @property
+    def tables(self) -> dict[tuple[int, int], Table]:
+        """Candidates and bounds by the numbers of the two arrays."""
 
     def worth(self, predicted: Content, gold: Content) -> Worth:
         """The worth of two rows."""
@@ -61,8 +65,8 @@ class Problem:
     always: bool = True
     left: dict[Content, int] = field(default_factory=dict)
     right: dict[Content, int] = field(default_factory=dict)
-    cells: dict[Content, dict[Content, _Cell]] = field(default_factory=dict)
-    elsewhere: dict[Content, _Cell] = field(default_factory=dict)  # bounds for the pairs that a row has no cell for
+    cells: dict[Content, dict[Content, Cell]] = field(default_factory=dict)
+    elsewhere: dict[Content, Cell] = field(default_factory=dict)  # bounds for the pairs that a row has no cell for
 
     def solve(self) -> Iterator[Pair]:
         """All pairs. The side with fewer rows chooses: if all of its rows have a partner, nothing is left open."""
@@ -75,7 +79,7 @@ class Problem:
             found = self._at_sight() if self.flat else []
             pairs = iter(found)
             if not found:
-                self.cells = self._candidates()
+                self._look_up()
                 pairs = chain(self._settle(), self._assign())
         return (Pair(pair.gold, pair.predicted, pair.count) for pair in pairs) if turned else iter(pairs)
 
@@ -126,14 +130,26 @@ class Problem:
 
     # --- candidates ---------------------------------------------------------------------------------------------
 
-    def _candidates(self) -> dict[Content, dict[Content, _Cell]]:
+    def _look_up(self) -> None:
+        """The table of candidates: made once, since no objective changes it; worths found later go into a copy."""
+        key = (self.predicted.id, self.gold.id)
+        found = self.aligner.tables.get(key)
+        if found is None:
+            found = self._candidates(), self.elsewhere
+            if self.aligner.any_ratio:
+                self.aligner.tables[key] = found
+        cells, elsewhere = found
+        self.cells = {row: dict(others) for row, others in cells.items()}
+        self.elsewhere = dict(elsewhere)
+
+    def _candidates(self) -> dict[Content, dict[Content, Cell]]:
         """What is known of the pairs that share an item which is not too common; the rest is bounded by `elsewhere`."""
         holders: dict[int, list[Content]] = {}
         for gold in self.right:
             for item in gold.bagged():
                 holders.setdefault(item, []).append(gold)
         common = self._too_common(holders)
-        table: dict[Content, dict[Content, _Cell]] = {}
+        table: dict[Content, dict[Content, Cell]] = {}
         for row in self.left:
             matched: dict[Content, int] = {}
             frequent = []
@@ -147,7 +163,7 @@ class Problem:
                 bag = gold.bagged()
                 matched[gold] += sum([min(count, bag[item]) for item, count in frequent if item in bag])
             if frequent:
-                self.elsewhere[row] = _Cell(sum([count for _, count in frequent]), row.size, exact=False)
+                self.elsewhere[row] = Cell(sum([count for _, count in frequent]), row.size, exact=False)
             table[row] = {gold: self._cell(row, gold, count) for gold, count in matched.items()}
         return table
 
@@ -182,25 +198,25 @@ class Problem:
                 if matched:
                     cells[gold] = self._cell(row, gold, matched)
 
-    def _cell(self, row: Content, gold: Content, matched: int) -> _Cell:
+    def _cell(self, row: Content, gold: Content, matched: int) -> Cell:
         if row is gold:
-            return _Cell(row.size, row.size, exact=True)
+            return Cell(row.size, row.size, exact=True)
         if not row.arrays and not gold.arrays:
-            return _Cell(matched, shared_places(row, gold), exact=True)
-        return _Cell(matched, shared_bound(row, gold), exact=False)
+            return Cell(matched, shared_places(row, gold), exact=True)
+        return Cell(matched, shared_bound(row, gold), exact=False)
 
-    def _refine(self, row: Content, gold: Content) -> _Cell:
+    def _refine(self, row: Content, gold: Content) -> Cell:
         """Replace a bound by the worth; a pair that matches nothing after all is no candidate any more."""
         worth = self.aligner.worth(gold, row) if self.turned else self.aligner.worth(row, gold)
         self.always &= worth.always
-        cell = _Cell(worth.matched, worth.shared, exact=True)
+        cell = Cell(worth.matched, worth.shared, exact=True)
         if worth.matched:
             self.cells[row][gold] = cell
         else:
             del self.cells[row][gold]
         return cell
 
-    def _weight(self, cell: _Cell) -> int:
+    def _weight(self, cell: Cell) -> int:
         return self.aligner.objective.of(cell.matched, cell.shared)
 
     # --- rows settled at sight ----------------------------------------------------------------------------------
@@ -344,12 +360,3 @@ class Problem:
                 self._refine(row, gold)
         for i, j in chosen:
             yield Pair(rows[i], partners[j], 1)
-
-
-@dataclass(slots=True)
-class _Cell:
-    """What is known of one pair of contents: an upper bound, or the worth itself."""
-
-    matched: int
-    shared: int
-    exact: bool

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 from docassay.extraction.rows import Content
 
@@ -66,3 +66,15 @@ def shared_bound(predicted: Content, gold: Content) -> int:
     if len(theirs) < len(ours):
         ours, theirs = theirs, ours
     return sum([min(count, theirs[place]) for place, count in ours.items() if place in theirs])
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What is known of one pair of contents: an upper bound, or the worth itself."""
+
+    matched: int
+    shared: int
+    exact: bool
+
+
+Table: TypeAlias = tuple[dict[Content, dict[Content, Cell]], dict[Content, Cell]]
