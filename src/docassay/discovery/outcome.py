@@ -21,6 +21,8 @@ __all__ = [
     "FindingRecord",
     "JudgeReport",
     "LabelRow",
+    "Partition",
+    "QuoteRecord",
     "Report",
     "TaskRecord",
     "as_json",
@@ -70,6 +72,30 @@ class LabelRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Partition:
+    """How a submission divides its population under one condition, in documents."""
+
+    condition_id: str
+    positive: int
+    negative: int
+    unknown: int
+
+
+@dataclass(frozen=True, slots=True)
+class QuoteRecord:
+    """One quote of a submission with the text around it.
+
+    before, after: up to 160 code points of the document on either side.
+    """
+
+    doc_id: str
+    role: str
+    quote: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
 class FindingRecord:
     """One finding: what was claimed, what the judge said, what the gate said, and what is left.
 
@@ -83,6 +109,9 @@ class FindingRecord:
     quality: FindingQuality
     gate: FindingGate | None
     label_error: LabelError | None
+    partitions: tuple[Partition, ...] = ()
+    evidence: tuple[QuoteRecord, ...] = ()
+    limitations: tuple[str, ...] = ()
 
     @property
     def gate_and_label_error(self) -> str | None:

@@ -26,6 +26,8 @@ from docassay.discovery.outcome import (
     FindingRecord,
     JudgeReport,
     LabelRow,
+    Partition,
+    QuoteRecord,
     Report,
     TaskRecord,
 )
@@ -35,7 +37,7 @@ from docassay.discovery.review import SCORING_VERSIONS, Judged, judged, protocol
 from docassay.discovery.sampling import OUTSIDE, claimed_states, conditions_of
 from docassay.discovery.statistics import columns_of_finding
 from docassay.discovery.strict_json import read_json
-from docassay.discovery.submission import Submission
+from docassay.discovery.submission import Assignment, Evidence, Submission
 from docassay.discovery.tasks import Task, TaskData
 from docassay.errors import ArgumentValueError, DocumentError, ReviewError
 from docassay.pipelines.judge_run import JudgeState, read_submission
@@ -45,6 +47,9 @@ __all__ = ["EvaluateOptions", "evaluate", "read_checker_rates"]
 
 EXCERPT = 300
 """Code points of a document that go into the table of labels."""
+
+CONTEXT = 160
+"""Code points of a document that stand on either side of a quote in the report."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +220,9 @@ class _Scoring:
                     quality=points,
                     gate=gates.get(finding.finding_id),
                     label_error=errors.get(finding.finding_id),
+                    partitions=tuple(_partition(assignment) for assignment in finding.assignments),
+                    evidence=tuple(_in_context(one, self.corpus) for one in finding.evidence),
+                    limitations=finding.limitations,
                 )
                 for finding, assessment, points in rows
             ),
@@ -259,6 +267,24 @@ class _Scoring:
             for place, condition in enumerate(conditions_of(self.submission))
             for annotation in audit.annotations
         )
+
+
+def _partition(assignment: Assignment) -> Partition:
+    return Partition(
+        assignment.condition_id,
+        len(assignment.positive),
+        len(assignment.negative),
+        len(assignment.unknown),
+    )
+
+
+def _in_context(evidence: Evidence, corpus: Corpus) -> QuoteRecord:
+    """A quote with the text around it, so that a reader of the report can judge it without the corpus."""
+    text = corpus.text(evidence.doc_id)
+    before = text[max(0, evidence.start - CONTEXT) : evidence.start]
+    return QuoteRecord(
+        evidence.doc_id, evidence.role, evidence.quote, before, text[evidence.end : evidence.end + CONTEXT]
+    )
 
 
 def _without(task: Task, status: TaskStatus, reason: str, submission_sha256: str | None = None) -> TaskRecord:

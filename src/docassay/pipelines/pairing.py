@@ -100,15 +100,14 @@ def refuse_mixture(one: Documents, other: Documents) -> None:
     if left != right:
         raise RunMismatchError(
             f"{one.run.name} ({one.signature or 'no signature'}) and {other.run.name} "
-            f"({other.signature or 'no signature'}) were not scored alike: "
-            f"{_without(left, right)} against {_without(right, left)}; "
+            f"({other.signature or 'no signature'}) were not scored alike; "
             "score both with the same metric and options"
         )
 
 
-def what_matters(signature: str) -> tuple[str, ...]:
-    """The parts of a signature that change what a figure means: all but the program's version."""
-    return tuple(part for part in signature.split() if not part.startswith("docassay:"))
+def what_matters(signature: str) -> str:
+    """The part of a signature that changes what a figure means: all but the program's version."""
+    return signature.rpartition(" docassay:")[0] or signature
 
 
 def version_notes(runs: Sequence[Documents]) -> list[str]:
@@ -206,9 +205,5 @@ def _suite(runs: Sequence[Documents], index: Sequence[dict[str, int]], doc: str)
     return next((suite for suite in named if suite is not None), NO_SUITE)
 
 
-def _without(parts: tuple[str, ...], others: tuple[str, ...]) -> str:
-    return " ".join(part for part in parts if part not in others) or "(nothing)"
-
-
 def _version(signature: str) -> str:
-    return next((part.removeprefix("docassay:") for part in signature.split() if part.startswith("docassay:")), "?")
+    return signature.rpartition(" docassay:")[2] or "?"
