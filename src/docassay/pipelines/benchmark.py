@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from docassay.core.filenames import safe_name
-from docassay.errors import ArgumentValueError, RunMismatchError
+from docassay.errors import ArgumentValueError, ManifestError, RunMismatchError
 from docassay.extraction.metric import DEFAULT_METRIC
 from docassay.pipelines.interrupts import Stop
 from docassay.pipelines.predict_table import Order, Predicted, check_order, predict_rows, run_interruptible
@@ -203,7 +203,7 @@ def plan_benchmark(
     source = open_source(str(manifest))
     faults = column_faults(source.schema, Demands(needed=PREDICTING))
     if faults:
-        raise ArgumentValueError(f"{manifest}: {'; '.join(faults)}")
+        raise ManifestError(f"{manifest}: {'; '.join(faults)}")
     configurations = _configurations(providers, options or {})
     orders = [_order(str(manifest), str(out), configured, limits) for configured in configurations]
     for order in orders:
