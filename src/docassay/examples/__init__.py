@@ -27,10 +27,11 @@ class Example:
     name: str
     """Its folder's name, such as `invoice`."""
 
+    document_path: Path
     schema_path: Path
     ground_truth_path: Path
     prediction_paths: dict[str, Path]
-    """The files, for whoever wants to pass them to a command; predictions by their letter."""
+    """The files, for whoever wants to pass them to a command: the document as PDF, predictions by their letter."""
 
     schema: dict[str, Any]
     ground_truth: dict[str, Any]
@@ -52,6 +53,7 @@ def load(name: str) -> Example:
     prediction_paths = {letter: folder / f"prediction-{letter}.json" for letter in PREDICTIONS}
     return Example(
         name=name,
+        document_path=folder / "document.pdf",
         schema_path=schema_path,
         ground_truth_path=ground_truth_path,
         prediction_paths=prediction_paths,
