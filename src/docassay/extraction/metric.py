@@ -26,7 +26,7 @@ from docassay.extraction.schema.node import SchemaReader
 from docassay.extraction.schema.published import read_published
 from docassay.extraction.score import COUNT_NAMES, METRIC_NAMES, MetricName, Score
 from docassay.extraction.space import Space
-from docassay.extraction.values import rules
+from docassay.extraction.values import DEFAULT_METRIC, rules
 from docassay.extraction.verdicts import Classing, Comparison, Tally
 
 __all__ = [
@@ -82,7 +82,6 @@ SOUND: Final = Metric(
     exact_decimals=True,
 )
 METRICS: Final[Mapping[str, Metric]] = MappingProxyType({metric.name: metric for metric in (OMNI, SOUND)})
-DEFAULT_METRIC: Final[MetricName] = "sound/1"
 
 
 _MEMORY: Final = 1_500_000_000

@@ -56,6 +56,10 @@ class CompleteNode:
     def is_array(self) -> bool:
         return any("array" in _types(part) or _elements(part) for part in self._parts)
 
+    @cached_property
+    def types(self) -> frozenset[str]:
+        return frozenset().union(*(_types(part) for part in self._parts))
+
     def child(self, key: str) -> CompleteNode | None:
         if key not in self._children:
             raws = [part["properties"][key] for part in self._parts if key in _properties(part)]

@@ -33,6 +33,10 @@ class SchemaNode(Protocol):
     def is_array(self) -> bool:
         """Whether the schema says that an array stands here."""
 
+    @property
+    def types(self) -> frozenset[str]:
+        """The JSON types that the schema names here; empty where it names none."""
+
     def child(self, key: str) -> SchemaNode | None:
         """The declared property, or None."""
 

@@ -52,6 +52,11 @@ class PublishedNode:
     def is_array(self) -> bool:
         return self._raw.get("type") == "array" or self._raw.get("items") is not None
 
+    @property
+    def types(self) -> frozenset[str]:
+        kind = self._raw.get("type")
+        return frozenset(name for name in (kind if isinstance(kind, list) else [kind]) if isinstance(name, str))
+
     def child(self, key: str) -> PublishedNode | None:
         node = self._children.get(key)
         if node is None and key in self._properties:

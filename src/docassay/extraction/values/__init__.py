@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from docassay.extraction.values.canon import ValueRules, rules
+from docassay.extraction.values.canon import DEFAULT_METRIC, ValueRules, rules
 from docassay.extraction.values.explain import compare, explain, shown
 from docassay.extraction.values.reading import Comparison, Fold, Reading, Step
 
-__all__ = ["Comparison", "Fold", "Reading", "Step", "ValueRules", "compare", "explain", "rules", "shown"]
+__all__ = ["DEFAULT_METRIC", "Comparison", "Fold", "Reading", "Step", "ValueRules", "compare", "explain", "rules", "shown"]
