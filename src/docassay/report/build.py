@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from docassay.errors import ArgumentValueError, InputError
+from docassay.pipelines.report_folder import REPORT_FILE
 from docassay.pipelines.run_data import is_extraction_run
 from docassay.report.options import ReportOptions
 
@@ -45,7 +46,7 @@ def make_report(runs: Sequence[str | Path], out: str | Path, options: ReportOpti
         told = ", ".join(f"{path} is {kind}" for path, kind in kinds.items())
         raise InputError(f"one report holds one track: {told}; write two reports")
     kind = kinds[paths[0]]
-    html = _extraction(paths, options or ReportOptions())
+    html = (_extraction if kind == "extraction" else _discovery)(paths, options or ReportOptions())
     target = Path(out)
     return Written(target, write_report(html, target), kind)
 
@@ -58,6 +59,8 @@ def kind_of(path: Path) -> str:
     """
     if is_extraction_run(path):
         return "extraction"
+    if (path / REPORT_FILE).is_file():
+        return "discovery"
     raise InputError(f"{path} holds neither scores.parquet nor a discovery report.json; it is no finished run")
 
 
@@ -66,3 +69,10 @@ def _extraction(paths: Sequence[Path], options: ReportOptions) -> str:
     from docassay.report.render import extraction_html
 
     return extraction_html(build(paths, options))
+
+
+def _discovery(paths: Sequence[Path], options: ReportOptions) -> str:
+    from docassay.report.discovery import build
+    from docassay.report.render import discovery_html
+
+    return discovery_html(build(paths, options))

@@ -94,6 +94,17 @@ class Place:
     series: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """One labelled figure as claimed, and as corrected with its interval."""
+
+    label: str
+    claimed: float
+    corrected: float | None
+    low: float | None
+    high: float | None
+
+
 def intervals(
     estimates: Sequence[Estimate], *, title: str, axis: str, zero: bool = False, scale: str = "percent"
 ) -> str:
@@ -167,6 +178,24 @@ def curves(values: Mapping[str, Sequence[float]], *, title: str) -> str:
             _legend(axes)
 
     return _svg(draw, title, width=5.6, height=3.4)
+
+
+def shifts(rows: Sequence[Shift], *, title: str, axis: str) -> str:
+    """Claimed figures as crosses beside corrected ones with intervals, and a line where nothing differs."""
+
+    def draw(figure: Figure, axes: Axes) -> None:
+        for row, one in enumerate(rows):
+            if one.corrected is not None:
+                _interval(axes, Estimate(one.label, one.corrected, one.low, one.high, 0), row)
+            axes.plot([one.claimed], [row], "x", color=_series(1), markersize=7, markeredgewidth=2)
+        axes.plot([], [], "x", color=_series(1), markeredgewidth=2, label="claimed")
+        axes.plot([], [], "o", color=_series(0), label="on the checker's labels")
+        axes.axvline(0, color=_MUTED, linewidth=1)
+        _rows(axes, [one.label for one in rows])
+        _share_axis(axes, "x", axis, "plain")
+        _legend(axes)
+
+    return _svg(draw, title, width=5.6, height=1.3 + 0.34 * len(rows))
 
 
 def trade_off(places: Sequence[Place], *, title: str, axis: str) -> str:
@@ -276,8 +305,9 @@ def _series(index: int) -> str:
 
 
 def _short(label: str) -> str:
-    cut = label if len(label) <= _LABEL else f"{label[: _LABEL - 1]}…"
-    return xml(cut)
+    if len(label) > _LABEL:
+        label = f"{label[: _LABEL // 2]}…{label[-(_LABEL // 2 - 1) :]}"  # what tells ids apart is often at their end
+    return xml(label)
 
 
 def _svg(draw: Callable[[Figure, Axes], None], title: str, *, width: float, height: float) -> str:

@@ -21,6 +21,7 @@ from docassay.report.text import shortened, visible
 if TYPE_CHECKING:
     import jinja2
 
+    from docassay.report.discovery import DiscoveryReport
     from docassay.report.extraction import ExtractionReport
 
 _FILTERS = (
@@ -67,6 +68,14 @@ def extraction_html(report: ExtractionReport) -> str:
             "method": method(report.ranking) if report.ranking else "",
         },
     )
+
+
+def discovery_html(report: DiscoveryReport) -> str:
+    """The whole report of discovery evaluations as one HTML document."""
+    from markupsafe import Markup
+
+    drawn = [{name: Markup(svg) for name, svg in judge.plots.items()} for judge in report.judges]
+    return page("discovery.html", {"report": report, "judge_plots": drawn})
 
 
 def page(template: str, values: Mapping[str, Any]) -> str:
