@@ -7,7 +7,7 @@ established: it fails even before sampling doubt. Underpowered: it may hold, but
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -18,18 +18,22 @@ from docassay.core.statistics.estimators import (
     CheckerRates,
     Estimate,
     estimate_from_draws,
-    rogan_gladen,
     rogan_gladen_joint,
 )
 from docassay.discovery.label_tables import (
     AuditColumns,
     AuditTables,
+    Correction,
+    KnownRates,
     LabelTable,
+    arm_corrections,
     greatest,
     is_known,
     least,
     number,
+    point_rates,
     share_of,
+    unchanged,
     widened,
 )
 from docassay.discovery.population import NEGATIVE, POSITIVE
@@ -37,7 +41,6 @@ from docassay.discovery.population import NEGATIVE, POSITIVE
 __all__ = ["ClaimError", "Verdict", "association_error", "difference_error"]
 
 Floats = NDArray[np.float64]
-Correction = Callable[[Floats], Floats]
 
 SPLITS = 11
 """Ways in which documents unknown for both conditions are tried between the two cells that move a claim most."""
@@ -82,14 +85,14 @@ class ClaimError:
 
 
 def difference_error(
-    audit: AuditTables, table0: LabelTable, table1: LabelTable, rates: CheckerRates | None
+    audit: AuditTables, table0: LabelTable, table1: LabelTable, rates: KnownRates | None
 ) -> ClaimError:
     columns = audit.columns
     claimed_rates = [_claimed_rate(columns, arm) for arm in (0, 1)]
     claimed = None if None in claimed_rates else 100 * ((claimed_rates[1] or 0.0) - (claimed_rates[0] or 0.0))
-    corrections = _corrections(rates, audit)
-    point = _group_effects(table0.both, table1.both, corrections[0])
-    drawn = _group_effects(table0.drawn, table1.drawn, corrections[1])
+    fixed, drawn_rates = arm_corrections(rates, audit)
+    point = _group_effects(table0.both, table1.both, fixed)
+    drawn = _group_effects(table0.drawn, table1.drawn, drawn_rates)
     audited = table0.audited + table1.audited
     documents = table0.documents + table1.documents
     return _claim("delta_known_pp", claimed, point, drawn, audited, documents, rates is not None)
@@ -101,10 +104,10 @@ def _claimed_rate(columns: AuditColumns, arm: int) -> float | None:
     return float((members & (columns.claimed[0] == POSITIVE)).sum()) / known if known else None
 
 
-def _group_effects(table0: Floats, table1: Floats, correct: Correction) -> Floats:
+def _group_effects(table0: Floats, table1: Floats, corrections: tuple[Correction, Correction]) -> Floats:
     """Difference over known documents, and its lowest and highest with the checker's unknowns; shape (3, draws)."""
     known, low, high = [], [], []
-    for table in (table0, table1):
+    for table, correct in zip((table0, table1), corrections, strict=True):
         positive, negative, unknown = (table[:, :, state].sum(axis=1) for state in range(3))
         everything = positive + negative + unknown
         known.append(correct(share_of(positive, positive + negative)))
@@ -113,17 +116,9 @@ def _group_effects(table0: Floats, table1: Floats, correct: Correction) -> Float
     return 100 * np.stack([known[1] - known[0], low[1] - high[0], high[1] - low[0]])
 
 
-def _corrections(rates: CheckerRates | None, audit: AuditTables) -> tuple[Correction, Correction]:
-    """Rogan-Gladen with the rates' point values, and with draws of them; without rates nothing is changed."""
-    if rates is None:
-        return _unchanged, _unchanged
-    sensitivity, specificity = rates.draw(audit.draws, audit.rng)
-    fixed = _point_rates(rates)
-    return (lambda q: rogan_gladen(q, *fixed)), (lambda q: rogan_gladen(q, sensitivity, specificity))
-
-
-def association_error(audit: AuditTables, rates: Sequence[CheckerRates | None]) -> ClaimError:
+def association_error(audit: AuditTables, known: Sequence[KnownRates | None]) -> ClaimError:
     table = audit.joint()
+    rates = [None if each is None else each.overall for each in known]
     fixed, drawn_rates = _joint_corrections(rates, audit)
     point_cells, drawn_cells = table.both.sum(axis=1), table.drawn.sum(axis=1)
     point = _association_effects(point_cells, fixed)
@@ -143,9 +138,9 @@ def association_error(audit: AuditTables, rates: Sequence[CheckerRates | None]) 
 
 def _joint_corrections(rates: Sequence[CheckerRates | None], audit: AuditTables) -> tuple[Correction, Correction]:
     if all(rate is None for rate in rates):
-        return _unchanged, _unchanged
+        return unchanged, unchanged
     perfect = np.ones(1), np.ones(1)
-    fixed = [perfect if rate is None else _point_rates(rate) for rate in rates]
+    fixed = [perfect if rate is None else point_rates(rate) for rate in rates]
     drawn = [(np.ones(audit.draws),) * 2 if rate is None else rate.draw(audit.draws, audit.rng) for rate in rates]
 
     def with_rates(pairs: Sequence[tuple[Floats, Floats]]) -> Correction:
@@ -306,17 +301,6 @@ class _Effect:
         assert high is not None
         assert self.claimed
         return (low, high) if self.claimed > 0 else (-high, -low)
-
-
-def _point_rates(rates: CheckerRates) -> tuple[Floats, Floats]:
-    """Point values for the estimate; a rate without a single known item has none."""
-    pair = (rates.sensitivity, rates.specificity)
-    sensitivity, specificity = (np.full(1, np.nan if value is None else value) for value in pair)
-    return sensitivity, specificity
-
-
-def _unchanged(values: Floats) -> Floats:
-    return values
 
 
 def _points(value: float | None) -> str:

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from docassay.core.statistics.estimators import (
-    CheckerRates,
     Estimate,
     estimate_from_draws,
     hajek_mean,
@@ -23,9 +22,11 @@ from docassay.discovery.claim_error import ClaimError, association_error, differ
 from docassay.discovery.label_tables import (
     AuditColumns,
     AuditTables,
+    KnownRates,
     LabelTable,
     is_known,
     number,
+    rate_corrections,
     share_of,
     widened,
 )
@@ -49,6 +50,7 @@ class ConditionError:
     false_positive: of what the checker finds negative, the share claimed positive; false_negative the reverse.
     claimed_rate: positive among known, as claimed; corrected_rate: the same as the checker would label everything.
     corrected_count: by the difference estimator, documents that the checker would find positive, with its interval.
+    true_rate: corrected_rate with the checker's known errors taken out; None where they are not known.
     """
 
     condition_id: str
@@ -63,6 +65,7 @@ class ConditionError:
     claimed_rate: float | None
     corrected_rate: Estimate
     corrected_count: Estimate
+    true_rate: Estimate | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +83,7 @@ def label_error(
     columns: AuditColumns,
     rng: np.random.Generator,
     *,
-    rates: Mapping[str, CheckerRates] | None = None,
+    rates: Mapping[str, KnownRates] | None = None,
     draws: int = DRAWS,
 ) -> LabelError:
     """Label error of one finding, and what becomes of its claim.
@@ -96,19 +99,21 @@ def label_error(
     audit = AuditTables(columns, draws, rng)
     known = [(rates or {}).get(condition_id) for condition_id in condition_ids]
     if len(condition_ids) == 2:
-        conditions = tuple(_condition(audit, name, number, None) for number, name in enumerate(condition_ids))
+        conditions = tuple(
+            _condition(audit, name, place, None, audit.table(place, None), known[place])
+            for place, name in enumerate(condition_ids)
+        )
         return LabelError(finding_id, conditions, association_error(audit, known))
     tables = {arm: audit.table(0, arm) for arm in (None, 0, 1)}
-    conditions = tuple(_condition(audit, condition_ids[0], 0, arm, table) for arm, table in tables.items())
+    conditions = tuple(_condition(audit, condition_ids[0], 0, arm, table, known[0]) for arm, table in tables.items())
     return LabelError(finding_id, conditions, difference_error(audit, tables[0], tables[1], known[0]))
 
 
 def _condition(
-    audit: AuditTables, name: str, number: int, arm: int | None, table: LabelTable | None = None
+    audit: AuditTables, name: str, place: int, arm: int | None, table: LabelTable, known_rates: KnownRates | None
 ) -> ConditionError:
-    table = table or audit.table(number, arm)
     columns, members = audit.columns, audit.members(arm)
-    claimed, checked = columns.claimed[number], columns.checked[number]
+    claimed, checked = columns.claimed[place], columns.checked[place]
     compared = members & is_known(claimed) & is_known(checked)
     differs = (claimed != checked).astype(float)
     positive, known = int((members & (claimed == POSITIVE)).sum()), int((members & is_known(claimed)).sum())
@@ -123,9 +128,22 @@ def _condition(
         false_positive=_estimate(table, lambda t: share_of(t[:, 0, 1], t[:, 0, 1] + t[:, 1, 1])),
         false_negative=_estimate(table, lambda t: share_of(t[:, 1, 0], t[:, 1, 0] + t[:, 0, 0])),
         claimed_rate=positive / known if known else None,
-        corrected_rate=_estimate(table, lambda t: share_of(t[:, :, 0].sum(axis=1), t[:, :, :2].sum(axis=(1, 2)))),
+        corrected_rate=_estimate(table, _positive_share),
         corrected_count=_corrected_count(columns, claimed, checked, members),
+        true_rate=None if known_rates is None else _true_rate(audit, table, arm, known_rates),
     )
+
+
+def _positive_share(table: Floats) -> Floats:
+    """What the checker finds positive of what it knows."""
+    return share_of(table[:, :, 0].sum(axis=1), table[:, :, :2].sum(axis=(1, 2)))
+
+
+def _true_rate(audit: AuditTables, table: LabelTable, arm: int | None, known_rates: KnownRates) -> Estimate:
+    own = known_rates.overall if arm is None or known_rates.arms is None else known_rates.arms[arm]
+    fixed, drawn = rate_corrections(own, audit)
+    value = number(fixed(_positive_share(table.both))[0])
+    return widened(estimate_from_draws(value, drawn(_positive_share(table.drawn))))
 
 
 def _corrected_count(columns: AuditColumns, claimed: Codes, checked: Codes, members: Mask) -> Estimate:

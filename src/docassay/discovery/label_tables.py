@@ -8,13 +8,13 @@ since they were picked and not drawn.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from docassay.core.statistics.estimators import Estimate, draw_stratum
+from docassay.core.statistics.estimators import CheckerRates, Estimate, draw_stratum, rogan_gladen
 from docassay.discovery.blind_check import Annotation
 from docassay.discovery.corpus import Corpus
 from docassay.discovery.population import NEGATIVE, NO_STATE, POSITIVE, STATES
@@ -25,19 +25,28 @@ from docassay.discovery.submission import Finding, Submission
 __all__ = [
     "AuditColumns",
     "AuditTables",
+    "Correction",
+    "KnownRates",
     "LabelTable",
+    "arm_corrections",
     "audit_columns",
     "greatest",
     "is_known",
     "least",
     "number",
+    "point_rates",
+    "rate_corrections",
     "share_of",
+    "unchanged",
     "widened",
 ]
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 Codes = NDArray[np.int8]
+
+Correction = Callable[[Floats], Floats]
+"""Apparent rates (or joint cells) in, true ones out; arrays of draws."""
 
 KNOWN_PRIOR = 0.5
 """Jeffreys mass per known state; the checker's unknowns get none, so that they are only where it gave some."""
@@ -166,6 +175,50 @@ def audit_columns(
         ),
         inclusion=inclusion,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class KnownRates:
+    """What is known of a checker's own errors under one condition.
+
+    overall: over the population. arms: per arm, where that is known; a checker that errs differently in the two arms
+    moves the difference itself, which rates that hold for both cannot take out.
+    """
+
+    overall: CheckerRates
+    arms: tuple[CheckerRates, CheckerRates] | None = None
+
+
+def rate_corrections(rates: CheckerRates | None, audit: AuditTables) -> tuple[Correction, Correction]:
+    """Rogan-Gladen with the rates' point values, and with draws of them; without rates nothing is changed."""
+    if rates is None:
+        return unchanged, unchanged
+    sensitivity, specificity = rates.draw(audit.draws, audit.rng)
+    fixed = point_rates(rates)
+    return (lambda q: rogan_gladen(q, *fixed)), (lambda q: rogan_gladen(q, sensitivity, specificity))
+
+
+def arm_corrections(
+    known: KnownRates | None, audit: AuditTables
+) -> tuple[tuple[Correction, Correction], tuple[Correction, Correction]]:
+    """The same for both arms, fixed and drawn: the same draws for both, unless each arm has rates of its own."""
+    if known is None or known.arms is None:
+        fixed, drawn = rate_corrections(None if known is None else known.overall, audit)
+        return (fixed, fixed), (drawn, drawn)
+    (fixed0, drawn0), (fixed1, drawn1) = (rate_corrections(rates, audit) for rates in known.arms)
+    return (fixed0, fixed1), (drawn0, drawn1)
+
+
+def point_rates(rates: CheckerRates) -> tuple[Floats, Floats]:
+    """Sensitivity and specificity for the estimate, shape (1,) each; NaN without a single known item."""
+    pair = (rates.sensitivity, rates.specificity)
+    sensitivity, specificity = (np.full(1, np.nan if value is None else value) for value in pair)
+    return sensitivity, specificity
+
+
+def unchanged(values: Floats) -> Floats:
+    """No correction."""
+    return values
 
 
 def share_of(part: Floats, whole: Floats) -> Floats:

@@ -13,9 +13,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from docassay.core.digest import digest_object
 from docassay.discovery.corpus import Corpus, load_corpus
 from docassay.discovery.judge import Question, Reply, Stage
+from docassay.discovery.population import POSITIVE, STATES
 from docassay.discovery.segments import segments
 from docassay.discovery.simulate.layout import (
     Assessment,
@@ -31,6 +35,8 @@ from docassay.discovery.tasks import TaskData
 from docassay.errors import ReviewError
 
 __all__ = ["Noise", "OracleJudge"]
+
+Codes = NDArray[np.int8]
 
 UNSURE = Assessment("uncertain", True, 0.5, 0.5, 0.5, 0.5)
 SOUND = Assessment("supported", True, 0.75, 0.75, 0.5, 0.75)
@@ -86,6 +92,21 @@ class OracleJudge:
             value = {"matches": [{"finding_id": row["finding_id"], "matches": True} for row in rows]}
         return Reply(value=value, text="")
 
+    def all_labels(self, task_id: str, inclusion: str, exclusion: str) -> tuple[Codes, Codes]:
+        """What it would say of every document under a definition, and what is planted; int8 in corpus order.
+
+        Raises:
+            ReviewError: the definition is not one that was planted.
+        """
+        world = self._world(task_id)
+        condition = world.condition(inclusion, exclusion)
+        if condition is None:
+            raise ReviewError("oracle", f"nothing is planted for a definition of task {task_id!r}")
+        ids = world.corpus.doc_ids
+        said = [world.state(doc_id, condition, self.noise) for doc_id in ids]
+        planted = [world.labels[doc_id][condition] for doc_id in ids]
+        return _codes(said), _codes(planted)
+
     def _world(self, task_id: str) -> _World:
         world = self._worlds.get(task_id)
         if world is None:
@@ -124,7 +145,7 @@ class _World:
 
     def label(self, payload: Mapping[str, Any], noise: Noise) -> list[list[Any]]:
         """Rows of a blind answer; a positive cites the first segment that holds text."""
-        conditions = [self._condition(item["inclusion"], item["exclusion"]) for item in payload["definitions"]]
+        conditions = [self.condition(item["inclusion"], item["exclusion"]) for item in payload["definitions"]]
         return [self._row(document, conditions, noise) for document in payload["documents"]]
 
     def assess(self, question: Question) -> list[dict[str, Any]]:
@@ -152,12 +173,13 @@ class _World:
         doc_id = self.documents.get(texts)
         row: list[Any] = [document["index"]]
         for condition in conditions:
-            state = "unknown" if doc_id is None or condition is None else self._state(doc_id, condition, noise)
+            state = "unknown" if doc_id is None or condition is None else self.state(doc_id, condition, noise)
             state = "unknown" if state == "positive" and citable is None else state
             row += [state, citable if state == "positive" else None]
         return row
 
-    def _state(self, doc_id: str, condition: str, noise: Noise) -> str:
+    def state(self, doc_id: str, condition: str, noise: Noise) -> str:
+        """What a checker of this noise says of a document."""
         truth = self.labels[doc_id][condition]
         if _chance(noise.seed, condition, doc_id, "unknown") < noise.unknown:
             return "unknown"
@@ -168,7 +190,8 @@ class _World:
             return "negative" if chance < noise.specificity else "positive"
         return truth
 
-    def _condition(self, inclusion: str, exclusion: str) -> str | None:
+    def condition(self, inclusion: str, exclusion: str) -> str | None:
+        """The planted condition of a definition, None for any other."""
         for name, condition in self.task.conditions.items():
             if (condition.inclusion, condition.exclusion) == (inclusion, exclusion):
                 return name
@@ -177,7 +200,7 @@ class _World:
     def _assess_unplanted(self, finding: Mapping[str, Any], payload: Mapping[str, Any]) -> Assessment:
         compared = differing = 0
         for definition in finding["definitions"]:
-            condition = self._condition(definition["inclusion"], definition["exclusion"])
+            condition = self.condition(definition["inclusion"], definition["exclusion"])
             if condition is None:
                 return UNSURE
             for document in payload["documents"]:
@@ -193,6 +216,10 @@ class _World:
             if differing / compared <= MOST_DISAGREEMENT
             else Assessment("unsupported", True, 0.5, 0.0, 0.25, 0.25)
         )
+
+
+def _codes(states: Sequence[str]) -> Codes:
+    return np.array([POSITIVE + STATES.index(state) for state in states], dtype=np.int8)
 
 
 def _chance(*parts: object) -> float:

@@ -205,7 +205,7 @@ class Report:
     references_sha256: str
     protocol_sha256: str
     thresholds: Mapping[str, float]
-    checker_rates: Mapping[str, int] | None
+    checker_rates: Mapping[str, Any] | None
     judges: tuple[JudgeReport, ...]
     agreement: tuple[Agreement, ...]
     average: Mapping[str, float | None] | None

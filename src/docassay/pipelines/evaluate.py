@@ -19,7 +19,7 @@ from docassay.discovery.agreement import agreement
 from docassay.discovery.corpus import Corpus, load_corpus
 from docassay.discovery.gates import THRESHOLDS
 from docassay.discovery.label_error import LabelError, label_error
-from docassay.discovery.label_tables import audit_columns
+from docassay.discovery.label_tables import KnownRates, audit_columns
 from docassay.discovery.outcome import (
     ControlCount,
     Costs,
@@ -63,7 +63,7 @@ class EvaluateOptions:
 
     submissions: Path
     reviews: tuple[Path, ...] = ()
-    checker_rates: CheckerRates | None = None
+    checker_rates: KnownRates | None = None
     average: bool = False
     references: Path | None = None
     progress: Callable[[str], None] = field(default=lambda task_id: None)
@@ -115,17 +115,27 @@ def evaluate(data: TaskData, options: EvaluateOptions) -> Report:
     )
 
 
-def read_checker_rates(path: Path) -> CheckerRates:
-    """Known answers of a checker, from `{"positives", "positives_right", "negatives", "negatives_right"}`.
+def read_checker_rates(path: Path) -> KnownRates:
+    """A checker's known answers: `{"positives", "positives_right", "negatives", "negatives_right"}`.
+
+    With `arms`, a list of two such objects, differences use each arm's own.
 
     Raises:
         ArgumentValueError: the file is not that.
     """
-    names = ("positives", "positives_right", "negatives", "negatives_right")
     try:
         value = read_json(path)
     except DocumentError as error:
         raise ArgumentValueError(str(error)) from error
+    arms = value.pop("arms", None) if isinstance(value, dict) else None
+    if arms is not None and (not isinstance(arms, list) or len(arms) != 2):
+        raise ArgumentValueError(f"{path}: arms is a list of two objects")
+    overall = _checker_rates(value, path)
+    return KnownRates(overall, None if arms is None else (_checker_rates(arms[0], path), _checker_rates(arms[1], path)))
+
+
+def _checker_rates(value: object, path: Path) -> CheckerRates:
+    names = ("positives", "positives_right", "negatives", "negatives_right")
     if not isinstance(value, dict) or set(value) != set(names):
         raise ArgumentValueError(f"{path}: expected an object with exactly {', '.join(names)}")
     if any(type(value[name]) is not int or value[name] < 0 for name in names):
@@ -154,7 +164,7 @@ class _Scoring:
     references: References
     folder: ReviewFolder
     judge: JudgeRecord
-    rates: CheckerRates | None
+    rates: KnownRates | None
 
     def record(self) -> TaskRecord:
         if self.submission.abstains:

@@ -14,6 +14,7 @@ import pytest
 
 from docassay.core.statistics.estimators import CheckerRates
 from docassay.discovery.explanation import explain_finding
+from docassay.discovery.label_tables import KnownRates
 from docassay.discovery.oracle import Noise, OracleJudge
 from docassay.discovery.outcome import JudgeReport, as_json
 from docassay.discovery.report_tables import FINDINGS, LABELS
@@ -227,7 +228,9 @@ def test_the_same_folder_twice_is_refused(world: Any, reviewed: Path) -> None:
 
 
 def test_known_errors_of_the_checker_are_carried_to_the_claim(world: Any, reviewed: Path) -> None:
-    options = EvaluateOptions(world.submissions("right"), (reviewed,), checker_rates=CheckerRates(50, 45, 50, 48))
+    options = EvaluateOptions(
+        world.submissions("right"), (reviewed,), checker_rates=KnownRates(CheckerRates(50, 45, 50, 48))
+    )
     report = evaluate(world.data, options)
     claims = [finding.label_error.claim for _, _, finding in report.findings() if finding.label_error is not None]
     assert claims
