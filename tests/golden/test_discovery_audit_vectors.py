@@ -12,6 +12,8 @@ import pytest
 from docassay.discovery.blind_check import check_annotations, read_annotations
 from docassay.discovery.corpus import Corpus, corpus_from_rows
 from docassay.discovery.gates import FindingGate, gate_findings
+from docassay.discovery.quality import Support
+from docassay.discovery.review import Binding, bind, read_review
 from docassay.discovery.sampling import Condition, audit_sample, claimed_states, conditions_of
 from docassay.discovery.submission import Submission, parse_submission
 from docassay.discovery.tasks import read_task
@@ -95,3 +97,38 @@ def as_vector(gate: FindingGate) -> dict[str, Any]:
         "blind_supported_documents": fields["confirmed_documents"],
         "blind_contradicted_documents": fields["contradicted_documents"],
     }
+
+
+def test_bindings(shared_dir: Path) -> None:
+    seen = 0
+    for case in cases(shared_dir, "scoring"):
+        if case["tags"][0] != "binding":
+            continue
+        seen += 1
+        expected = case["expected"]
+        if "error" in expected:
+            with pytest.raises(ReviewError) as refused:
+                bound(case["input"])
+            assert refused.value.code == expected["error"], case["id"]
+        else:
+            quality, status = bound(case["input"])
+            assert (quality, status) == (pytest.approx(expected["quality"]), expected["status"]), case["id"]
+    assert seen >= 7
+
+
+def bound(given: Mapping[str, Any]) -> tuple[float | None, str]:
+    task = read_task(given["task"])
+    submission, _ = read(given)
+    binding = Binding(
+        task_id=task.task_id,
+        task_sha256=task.digest,
+        submission_sha256=submission.digest,
+        corpus_sha256=task.corpus_sha256,
+        reference_sha256=given["reference_sha256"],
+        scoring_version=given["scoring_version"],
+    )
+    caps = {name: Support(cap) for name, cap in given["gate_caps"].items()}
+    ids = [finding.finding_id for finding in submission.findings]
+    review = read_review(given["review"])
+    _, quality = bind(review, binding, caps, ids, profile=task.profile, reference_id=given["reference_id"])
+    return quality.quality, quality.status.value
