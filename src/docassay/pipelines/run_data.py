@@ -102,15 +102,16 @@ def is_extraction_run(path: Path) -> bool:
 
 
 def unique_names(paths: Sequence[Path]) -> list[str]:
-    """The shortest trailing parts of the paths that tell them apart: `a/run`, `b/run`."""
-    names = [path.name for path in paths]
+    """The shortest trailing parts of the paths that tell them apart; what all end in says nothing and is left out."""
+    parts = [path.parts for path in paths]
+    while len(parts) > 1 and all(len(one) > 1 and one[-1] == parts[0][-1] for one in parts):
+        parts = [one[:-1] for one in parts]
+    names = [one[-1] for one in parts]
     depth = 1
-    while len(set(names)) < len(names) and depth < max(len(path.parts) for path in paths):
+    while len(set(names)) < len(names) and depth < max(map(len, parts)):
         depth += 1
         repeated = {name for name in names if names.count(name) > 1}
-        names = [
-            "/".join(path.parts[-depth:]) if name in repeated else name for path, name in zip(paths, names, strict=True)
-        ]
+        names = ["/".join(one[-depth:]) if name in repeated else name for one, name in zip(parts, names, strict=True)]
     return names
 
 

@@ -16,14 +16,12 @@ from docassay.report.difference import Marked, mark, plain
 from docassay.report.reasons import LONG, VERDICT_WORDS, metric_of, reason, value_of
 from docassay.report.text import visible
 from docassay.report.view.pdf import Documents as PdfDocuments
+from docassay.report.view.query import MAX_ROWS, Query, one, whole
 from docassay.report.view.tree import TreeLine, tree_lines
 from docassay.report.view.verdict_table import Filters, FullVerdict, VerdictTable
 
-MAX_ROWS = 500
 WHOLE = 20_000
 """Characters of a value that one row alone shows."""
-
-Query = Mapping[str, list[str]]
 
 
 class ExtractionView:
@@ -194,26 +192,6 @@ def filters_of(query: Query) -> Filters:
         document=one(query, "document"),
         text=one(query, "q"),
     )
-
-
-def one(query: Query, name: str) -> str:
-    """The last value given for a name, or nothing."""
-    values = query.get(name)
-    return values[-1] if values else ""
-
-
-def whole(query: Query, name: str, otherwise: int) -> int:
-    """A whole number of a request; what is none is refused.
-
-    Raises:
-        InputError: the text is no number.
-    """
-    text = one(query, name)
-    if not text:
-        return otherwise
-    if not text.lstrip("-").isdecimal() or len(text) > 12:
-        raise InputError(f"{name} is no number")
-    return int(text)
 
 
 def _row(row: dict[str, Any]) -> dict[str, Any]:

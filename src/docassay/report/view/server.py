@@ -97,10 +97,14 @@ def open_view(run: str | Path, *, docs: bool = False, root: str | None = None) -
     """
     from docassay.pipelines.run_data import open_runs
     from docassay.report.build import kind_of
+    from docassay.report.view.discovery import DiscoveryView
     from docassay.report.view.extraction import ExtractionView
 
     path = Path(run)
-    kind_of(path)
+    if kind_of(path) == "discovery":
+        if docs:
+            raise InputError(f"{path} is a discovery evaluation; its documents are text, so --docs shows nothing")
+        return DiscoveryView(path)
     return ExtractionView(open_runs([path])[0], docs=docs, root=root)
 
 
