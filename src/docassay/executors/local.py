@@ -232,7 +232,8 @@ def _start(work: Work) -> _Worker:
     context = _context([work.target.partition(":")[0], *work.imports])
     shared = context.RawArray("q", [_IDLE, 0, 0])
     ours, theirs = context.Pipe()
-    process = context.Process(target=_serve, args=(theirs, shared, work.target, work.job), daemon=True)
+    arguments = (theirs, shared, work.target, work.job, dict(os.environ))
+    process = context.Process(target=_serve, args=arguments, daemon=True)
     with _without_main():
         process.start()
     theirs.close()
@@ -271,8 +272,10 @@ class _SharedWatch:
         return bool(row < self._shared[_STOP])
 
 
-def _serve(pipe: connection.Connection, shared: Any, target: str, job: object) -> None:
+def _serve(pipe: connection.Connection, shared: Any, target: str, job: object, environment: dict[str, str]) -> None:
     """What a worker process does until it is told to end, or its parent is gone."""
+    os.environ.clear()
+    os.environ.update(environment)  # the fork server has that of the time when it was started
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     gc.freeze()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import time
 import traceback
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -27,7 +27,7 @@ from docassay.extraction.verdicts import Verdict
 from docassay.runs.files import Content, read_ahead, resolve, unpack
 from docassay.runs.layout import INPUTS_DIR, SCORES_DIR, VERDICTS_DIR, Rows
 from docassay.runs.manifest import SCORING, ManifestCopy
-from docassay.runs.store import Store
+from docassay.runs.store import Store, use_storage_settings
 from docassay.runs.tables import (
     ERROR,
     SCORED,
@@ -62,6 +62,8 @@ class ScoreJob:
     root: str
     order_matters: tuple[str, ...]
     verdicts: bool
+    storage: Mapping[str, Any] = field(default_factory=dict)
+    """fsspec's configuration where the run was begun, for its processes to have the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,7 @@ def score_batch(job: ScoreJob, batch: Batch, inputs: BatchInputs, watch: Watch) 
     Raises:
         RunError, OSError: the run's storage fails.
     """
+    use_storage_settings(job.storage)
     rows = _manifest(job.runs[0]).read(Rows(batch.start, batch.stop))
     digests = _Digests()
     documents = _documents(rows, inputs.sizes, job.root)

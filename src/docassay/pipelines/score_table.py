@@ -28,7 +28,7 @@ from docassay.runs.manifest import SCORING, Demands, ManifestCopy, copy_manifest
 from docassay.runs.plan import gaps, shares
 from docassay.runs.resume import Asked, Options, clear, done_rows, enter, load_asked, refuse_changed_inputs
 from docassay.runs.sources import open_source, source_digest
-from docassay.runs.store import Store, is_uri
+from docassay.runs.store import Store, is_uri, storage_settings
 from docassay.runs.summary import Summary, summarise, summary_columns
 from docassay.runs.tables import SCORES, read_parts
 
@@ -335,7 +335,10 @@ class _Table:
     def _job(self) -> ScoreJob:
         request = self._request
         runs = tuple(store.url for store in self._stores)
-        return ScoreJob(runs, request.metrics, request.root, request.options.order_matters, request.options.verdicts)
+        options = request.options
+        # A cloud has credentials of its own; this machine's stay here.
+        storage = {} if request.engine == "modal" else storage_settings()
+        return ScoreJob(runs, request.metrics, request.root, options.order_matters, options.verdicts, storage)
 
     def _summarise(self, store: Store, metric: str, suite_column: str | None) -> TableRun:
         parts = read_parts(store, SCORES_DIR, summary_columns(suite_column))

@@ -47,7 +47,7 @@ _ATTEMPTS = 4
 _THREADS = 16
 _AHEAD_DOCUMENTS = 64
 _AHEAD_BYTES = 64 << 20
-_LISTING_PAYS = 2000  # files of one folder from which one listing is cheaper than asking for each
+LISTING_PAYS = 2000  # files of one folder from which one listing is cheaper than asking for each
 
 
 def default_root() -> str:
@@ -172,7 +172,7 @@ class Surveyor:
 
     def __init__(self, passes: Callable[[], Iterable[Sequence[str | None]]]) -> None:
         folders = Counter(_parent(path) for chunk in passes() for path in chunk if path is not None and is_uri(path))
-        self._listed = {folder: _listing(folder) for folder, files in folders.items() if files >= _LISTING_PAYS}
+        self._listed = {folder: _listing(folder) for folder, files in folders.items() if files >= LISTING_PAYS}
 
     def survey(self, paths: Sequence[str | None]) -> Found:
         """Sizes and fingerprints of these files; a None is a file that is missing."""
@@ -194,7 +194,9 @@ class Surveyor:
 def _read(path: str) -> bytes:
     if is_uri(path):
         system, inner = file_system(path)
-        data: bytes = system.cat_file(inner)
+        # One request a file: s3fs would ask for its size first, to read large ones in pieces at once.
+        options = {"max_concurrency": 1} if "s3" in system.protocol else {}
+        data: bytes = system.cat_file(inner, **options)
         return data
     # A pipe or a device would block or never end.
     if not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116 - called for every document

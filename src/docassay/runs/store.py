@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from copy import deepcopy
 from pathlib import Path
 from typing import IO, Any
 from uuid import uuid4
@@ -12,8 +13,9 @@ from uuid import uuid4
 from docassay.errors import MissingDependencyError, RunError
 from docassay.runs.layout import TEMPORARY
 
-__all__ = ["Store", "file_system", "is_uri"]
+__all__ = ["Store", "file_system", "is_uri", "storage_settings", "use_storage_settings"]
 
+_CONFLICT, _PRECONDITION_FAILED = 409, 412
 _EXTRAS = {"s3": ("s3fs", "s3"), "s3a": ("s3fs", "s3"), "hf": ("huggingface_hub", "hub")}
 
 
@@ -42,6 +44,20 @@ def file_system(url: str) -> tuple[Any, str]:
     except ValueError as error:
         raise RunError(f"{url}: {error}") from error
     return system, str(path)
+
+
+def storage_settings() -> dict[str, Any]:
+    """fsspec's configuration in this process, such as endpoints; from its files, its variables, or set by a program."""
+    import fsspec
+
+    return deepcopy(dict(fsspec.config.conf))
+
+
+def use_storage_settings(settings: Mapping[str, Any]) -> None:
+    """Make another process's configuration this one's."""
+    import fsspec
+
+    fsspec.config.conf.update(settings)
 
 
 class Store:
@@ -93,6 +109,10 @@ class Store:
             self.system.pipe_file(self.path(name), data, mode="create")
         except FileExistsError:
             return False
+        except OSError as error:
+            if _status(error) in (_CONFLICT, _PRECONDITION_FAILED):
+                return False
+            raise
         return True
 
     def list(self, folder: str) -> list[str]:
@@ -156,6 +176,13 @@ def _is_local(system: Any) -> bool:
     from fsspec.implementations.local import LocalFileSystem
 
     return isinstance(system, LocalFileSystem)
+
+
+def _status(error: OSError) -> int | None:
+    """The HTTP status behind an error of s3fs."""
+    response = getattr(error.__cause__, "response", None) or {}
+    status: int | None = response.get("ResponseMetadata", {}).get("HTTPStatusCode")
+    return status
 
 
 def _quietly(action: Callable[[], object]) -> None:
