@@ -7,7 +7,11 @@ from collections.abc import Iterable
 from docassay import __version__
 
 
-def signature(metric: str, ordered: Iterable[str] = ()) -> str:
-    """`omni/1 order:free docassay:0.1.0`; ordered arrays are named, sorted: `order:lines,pages[*].rows`."""
+def signature(metric: str, ordered: Iterable[str] = (), **options: object) -> str:
+    """`omni/1 order:free docassay:0.1.0`; ordered arrays are named, sorted: `order:lines,pages[*].rows`.
+
+    `options` holds what was set to another value than the default, and could change a result.
+    """
     names = ",".join(sorted(ordered)) or "free"
-    return f"{metric} order:{names} docassay:{__version__}"
+    told = "".join(f" {name}:{value}" for name, value in sorted(options.items()))
+    return f"{metric} order:{names}{told} docassay:{__version__}"

@@ -37,7 +37,7 @@ def print_address(steps: Iterable[Step]) -> str:
             else:
                 text += f"[{json.dumps(step, ensure_ascii=False)}]"
         else:
-            text += _print_index(step)
+            text += print_index(step)
     return text or "<root>"
 
 
@@ -63,8 +63,15 @@ def print_unquoted(steps: Iterable[Step]) -> str:
     """An address as the published metric prints skipped maps: no quoting at all."""
     text = ""
     for step in steps:
-        text += _print_index(step) if not isinstance(step, str) else f".{step}" if text else step
+        text += print_index(step) if not isinstance(step, str) else f".{step}" if text else step
     return text or "<root>"
+
+
+def print_index(step: int | None) -> str:
+    """`[0]`, `[*]`, or `[p0]` for the position of a predicted row that paired with nothing."""
+    if step is ANY:
+        return "[*]"
+    return f"[{step}]" if step >= 0 else f"[p{~step}]"
 
 
 def parse_name(text: str) -> Steps:
@@ -88,12 +95,6 @@ def parse_name(text: str) -> Steps:
 def reading_order(steps: Steps) -> tuple[tuple[int, int, str], ...]:
     """Sort key: indices before keys, paired rows before unpaired ones, keys by code point."""
     return tuple(_step_order(step) for step in steps)
-
-
-def _print_index(step: int | None) -> str:
-    if step is ANY:
-        return "[*]"
-    return f"[{step}]" if step >= 0 else f"[p{~step}]"
 
 
 def _step_order(step: Step) -> tuple[int, int, str]:

@@ -17,7 +17,9 @@ from docassay.errors import ArgumentTypeError, ArgumentValueError
 from docassay.extraction.address import print_address, print_unquoted, reading_order
 from docassay.extraction.alignment import Aligner, Objective
 from docassay.extraction.flatten import Flattener
+from docassay.extraction.listing import list_verdicts
 from docassay.extraction.order import resolve_order
+from docassay.extraction.paired import PairedDocuments
 from docassay.extraction.preparation import Preparation
 from docassay.extraction.rows import Row
 from docassay.extraction.schema import read_schema
@@ -26,12 +28,14 @@ from docassay.extraction.schema.node import SchemaReader
 from docassay.extraction.schema.published import read_published
 from docassay.extraction.score import COUNT_NAMES, METRIC_NAMES, MetricName, Score
 from docassay.extraction.space import Space
+from docassay.extraction.tally import Tally, tally_of
 from docassay.extraction.values import DEFAULT_METRIC, rules
-from docassay.extraction.verdicts import Classing, Comparison, Tally
+from docassay.extraction.verdicts import Classing
 
 __all__ = [
     "COUNT_NAMES",
     "DEFAULT_METRIC",
+    "MEMORY_BUDGET",
     "METRICS",
     "METRIC_NAMES",
     "OMNI",
@@ -84,7 +88,8 @@ SOUND: Final = Metric(
 METRICS: Final[Mapping[str, Metric]] = MappingProxyType({metric.name: metric for metric in (OMNI, SOUND)})
 
 
-_MEMORY: Final = 1_500_000_000
+MEMORY_BUDGET: Final = 1_500_000_000
+"""Bytes that the pairing of one array may take before it gives up being exact; 20,000 mixed rows need a tenth."""
 
 
 def score(
@@ -95,12 +100,14 @@ def score(
     metric: str = DEFAULT_METRIC,
     order_matters: Iterable[str] = (),
     verdicts: bool = False,
+    memory_budget: int = MEMORY_BUDGET,
 ) -> Score:
     """Score one prediction against one ground truth under a JSON Schema.
 
     All three are JSON values as a parser gives them; none is changed. A prediction that is no object states nothing.
     `order_matters` names the arrays whose order counts (`lines`, `books[*].chapters`); `verdicts` asks for the list of
-    all verdicts. Raises ArgumentTypeError, SchemaError or OrderError for arguments that cannot be used.
+    all verdicts. `memory_budget` bounds, in bytes, the table that the pairing of one array may need; where it would be
+    exceeded the pairing is approximated, and the score says so. Raises ArgumentTypeError, SchemaError or OrderError for arguments that cannot be used.
     """
     chosen = find_metric(metric)
     if ground_truth is not None and not isinstance(ground_truth, dict):
@@ -109,7 +116,7 @@ def score(
             'wrap a list as {"rows": [...]} and describe it so in the schema'
         )
     with collector_paused():
-        return deeply(_score, prediction, ground_truth, schema, chosen, order_matters, verdicts)
+        return deeply(_score, prediction, ground_truth, schema, chosen, order_matters, verdicts, memory_budget)
 
 
 def find_metric(name: str) -> Metric:
@@ -127,6 +134,7 @@ def _score(
     metric: Metric,
     order_matters: Iterable[str],
     verdicts: bool,
+    memory_budget: int,
 ) -> Score:
     root = read_schema(schema, metric.reader)
     ordered = resolve_order(
@@ -141,15 +149,17 @@ def _score(
     gold = gold_flat.document(ground_truth)
     predicted = predicted_flat.document(prediction)
     space.forget_raw()
-    comparison, tally, rounds = _best(space, metric, predicted, gold)
+    documents, tally, rounds = _best(space, metric, predicted, gold, memory_budget)
     counts = tally.counts()
     skipped = sorted(predicted_flat.skipped | gold_flat.skipped, key=reading_order)
     show = print_address if metric.preparation.names_skipped_by_field else print_unquoted
-    approximated = tuple(sorted(comparison.aligner.approximated, reverse=True))
+    approximated = tuple(sorted(documents.aligner.approximated, reverse=True))
     return Score(
         status="scored" if counts.total or metric.nothing_is_zero else "nothing_to_score",
         metric=metric.name,
-        signature=signature(metric.name, ordered),
+        signature=signature(
+            metric.name, ordered, **({} if memory_budget == MEMORY_BUDGET else {"memory": memory_budget})
+        ),
         counts=counts,
         gt_rows=tally.gt_rows,
         pred_rows=tally.pred_rows,
@@ -157,41 +167,43 @@ def _score(
         matching_exact=not approximated,
         approximated=approximated,
         skipped_open_maps=tuple(show(steps) for steps in skipped),
-        verdicts=comparison.verdicts() if verdicts else None,
+        verdicts=list_verdicts(documents) if verdicts else None,
         rounds=rounds,
         _zero=0.0 if metric.nothing_is_zero else None,
-        _comparison=comparison,
+        _documents=documents,
     )
 
 
-def _best(space: Space, metric: Metric, predicted: Row, gold: Row) -> tuple[Comparison, Tally, int]:
-    """The comparison under the best pairing, its counts, and how many rounds of assignment it took."""
+def _best(
+    space: Space, metric: Metric, predicted: Row, gold: Row, memory_budget: int
+) -> tuple[PairedDocuments, Tally, int]:
+    """The documents under the best pairing, its counts, and how many rounds of assignment it took."""
     objective = Objective(1 + predicted.content.size, 1)  # matched values first, then shared addresses
-    aligner = Aligner(space, objective, memory=_MEMORY, any_ratio=metric.ratio)
-    comparison = Comparison(space, aligner, predicted, gold, metric.classing)
-    tally = comparison.tally()
+    aligner = Aligner(space, objective, memory=memory_budget, any_ratio=metric.ratio)
+    documents = PairedDocuments(space, aligner, predicted, gold, metric.classing)
+    tally = tally_of(documents)
     rounds = 1
     if metric.ratio:
-        tally, rounds = _best_ratio(comparison, tally)
-    return comparison, tally, rounds
+        tally, rounds = _best_ratio(documents, tally)
+    return documents, tally, rounds
 
 
-def _best_ratio(comparison: Comparison, tally: Tally) -> tuple[Tally, int]:
+def _best_ratio(documents: PairedDocuments, tally: Tally) -> tuple[Tally, int]:
     """Maximise matched / total over all pairings, starting from any (Dinkelbach 1967).
 
     Each round maximises matched + ratio * shared for the ratio reached so far. The ratio only grows and stops at the
     optimum; ties go to more matched values. If nothing depends on the ratio, the first pairing is the best.
     """
-    size = 1 + min(comparison.predicted.content.size, comparison.gold.content.size)
+    size = 1 + min(documents.predicted.content.size, documents.gold.content.size)
     rounds = 1
     reached = None
-    while not comparison.aligner.settled:
+    while not documents.aligner.settled:
         counts = tally.counts()
         if reached is not None and counts.matched * reached.total <= reached.matched * counts.total:
             break
         reached = counts
         # scaled by total, and by size so that among equals the one with more matched values wins
-        comparison.aligner.reweigh(Objective(counts.total * size + 1, counts.matched * size))
-        tally = comparison.tally()
+        documents.aligner.reweigh(Objective(counts.total * size + 1, counts.matched * size))
+        tally = tally_of(documents)
         rounds += 1
     return tally, rounds

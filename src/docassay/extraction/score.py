@@ -7,7 +7,9 @@ from typing import Any, Final, Literal, TypeAlias
 
 from docassay.core.interpreter import deeply
 from docassay.errors import ArgumentValueError
-from docassay.extraction.verdicts import Comparison, Counts, Verdict
+from docassay.extraction.listing import count_by_field
+from docassay.extraction.paired import PairedDocuments
+from docassay.extraction.verdicts import Counts, Verdict
 
 MetricName: TypeAlias = Literal["omni/1", "sound/1"]
 Status: TypeAlias = Literal["scored", "nothing_to_score"]
@@ -37,7 +39,7 @@ class Score:
     verdicts: tuple[Verdict, ...] | None
     rounds: int = field(compare=False, default=1)
     _zero: float | None = field(repr=False, default=None)
-    _comparison: Comparison | None = field(repr=False, compare=False, default=None)
+    _documents: PairedDocuments | None = field(repr=False, compare=False, default=None)
 
     @property
     def accuracy(self) -> float | None:
@@ -74,9 +76,9 @@ class Score:
 
     def by_field(self) -> dict[str, Counts]:
         """The six counts of every field, in reading order; they sum to `counts`."""
-        if self._comparison is None:
+        if self._documents is None:
             raise ArgumentValueError("this score was copied without its documents; ask for by_field() where it is made")
-        return deeply(self._comparison.by_field)
+        return deeply(count_by_field, self._documents)
 
     def as_dict(self) -> dict[str, Any]:
         """Everything as plain JSON values, verdicts included when they were asked for."""
@@ -102,7 +104,7 @@ class Score:
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies and pickles leave the documents behind."""
         return _rebuilt, tuple(
-            None if name == "_comparison" else getattr(self, name) for name in self.__dataclass_fields__
+            None if name == "_documents" else getattr(self, name) for name in self.__dataclass_fields__
         )
 
     def _ratio(self, part: int, whole: int) -> float | None:
