@@ -107,7 +107,8 @@ def score(
     All three are JSON values as a parser gives them; none is changed. A prediction that is no object states nothing.
     `order_matters` names the arrays whose order counts (`lines`, `books[*].chapters`); `verdicts` asks for the list of
     all verdicts. `memory_budget` bounds, in bytes, the table that the pairing of one array may need; where it would be
-    exceeded the pairing is approximated, and the score says so. Raises ArgumentTypeError, SchemaError or OrderError for arguments that cannot be used.
+    exceeded the pairing is approximated, and the score says so.
+    Raises ArgumentTypeError, SchemaError or OrderError for arguments that cannot be used.
     """
     chosen = find_metric(metric)
     if ground_truth is not None and not isinstance(ground_truth, dict):
