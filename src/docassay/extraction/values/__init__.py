@@ -6,4 +6,15 @@ from docassay.extraction.values.canon import DEFAULT_METRIC, ValueRules, rules
 from docassay.extraction.values.explain import compare, explain, shown
 from docassay.extraction.values.reading import Comparison, Fold, Reading, Step
 
-__all__ = ["DEFAULT_METRIC", "Comparison", "Fold", "Reading", "Step", "ValueRules", "compare", "explain", "rules", "shown"]
+__all__ = [
+    "DEFAULT_METRIC",
+    "Comparison",
+    "Fold",
+    "Reading",
+    "Step",
+    "ValueRules",
+    "compare",
+    "explain",
+    "rules",
+    "shown",
+]

@@ -22,10 +22,9 @@ class _Table(dict[int, str]):
 
 def drop_format(text: str) -> str:
     """Without format characters (category Cf); those that hold an emoji sequence together stay."""
-    if text.isascii():
+    if text.isascii() or not _FORMAT.search(text):
         return text
-    text = _LONE_TAGS.sub("", _LONE_JOINER.sub("", text))
-    return text.translate(_NO_FORMAT)
+    return _PLAIN_FORMAT.sub("", _LONE_TAGS.sub("", _LONE_JOINER.sub("", text)))
 
 
 _EMOJI = "\u203c\u2049\u2100-\u27bf\u2900-\u2bff\u3030\u303d\u3297\u3299\ufe0f\U0001f000-\U0001faff"
@@ -34,13 +33,13 @@ _TAGS = "\U000e0020-\U000e007f"
 _LONE_TAGS = re.compile(f"(?<![\U0001f3f4{_TAGS}])[{_TAGS}]+")
 
 
-def _format_rule(character: str) -> str:
-    if character == "\u200d" or "\U000e0020" <= character <= "\U000e007f":
-        return character
-    return "" if unicodedata.category(character) == "Cf" else character
-
-
-_NO_FORMAT = _Table(_format_rule)
+_PLAIN_FORMATS = (
+    "\u00ad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b\u200c\u200e\u200f\u202a-\u202e\u2060-\u2064"
+    "\u2066-\u206f\ufeff\ufff9-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3"
+    "\U0001d173-\U0001d17a\U000e0001"
+)
+_PLAIN_FORMAT = re.compile(f"[{_PLAIN_FORMATS}]+")
+_FORMAT = re.compile(f"[\u200d{_TAGS}{_PLAIN_FORMATS}]")
 
 
 # Characters that are one mark in several shapes
@@ -67,9 +66,14 @@ _MARKS = _Table(_mark_rule)
 
 
 def _same_marks(text: str) -> str:
-    if not text.isascii():
-        text = _NO_BREAK_GROUPS.sub(lambda found: _NO_BREAK.sub("'", found[0]), text.translate(_MARKS))
-    return text.replace("`", "'")
+    if text.isascii():
+        return text.replace("`", "'")
+    text = text.translate(_MARKS)
+    return _NO_BREAK_GROUPS.sub(_closed_groups, text) if _NO_BREAK.search(text) else text
+
+
+def _closed_groups(found: re.Match[str]) -> str:
+    return _NO_BREAK.sub("'", found[0])
 
 
 _NO_BREAK = re.compile("[\u00a0\u202f\u2007\u2009]")
@@ -87,10 +91,11 @@ _COUNT = re.compile(
     "[\u00bc-\u00be\u2150-\u215f\u2189\u2460-\u249b\u24ea-\u24ff\u2776-\u2793\u3251-\u325f\u32b1-\u32cb\u3358-\u3370"
     "\u33e0-\u33fe\U0001f100-\U0001f10a]"
 )
+_SPECIAL = re.compile(f"{_RAISED_RUN.pattern}|{_LOWERED_RUN.pattern}|{_COUNT.pattern}")
 
 
 def _special_digits(text: str) -> str:
-    if text.isascii():
+    if text.isascii() or not _SPECIAL.search(text):
         return text
     text = _RAISED_RUN.sub(_raised, text)
     text = _LOWERED_RUN.sub(_lowered, text)
@@ -128,34 +133,52 @@ def _small(text: str) -> str:
     return unicodedata.normalize("NFKC", text.casefold())
 
 
-_ACCENTED = re.compile(
-    "([a-z\u00df-\u02af\u1e00-\u1eff\u0370-\u03ff\u1f00-\u1fff])[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff]+"
-)
-_CYRILLIC = re.compile(
-    "(\u0435)\u0308|([\u0430\u0435\u0438\u043e\u0443\u044b\u044d\u044e\u044f\u0456\u0454])[\u0300\u0301]+"
-)
-_STROKES = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "ß": "ss", "æ": "ae", "œ": "oe"})
+_LATIN_OR_GREEK = "a-z\u00df-\u02af\u1e00-\u1eff\u0370-\u03ff\u1f00-\u1fff"
+_CYRILLIC_VOWELS = "\u0430\u0435\u0438\u043e\u0443\u044b\u044d\u044e\u044f\u0456\u0454"
+_ACCENTS = "\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff"
+_SOME_ACCENT = re.compile(f"[{_ACCENTS}]")
+_ACCENTED = re.compile(f"([{_LATIN_OR_GREEK}])[{_ACCENTS}]+")
+_STRESSED = re.compile(f"([{_CYRILLIC_VOWELS}])[\u0300\u0301]+|(\u0435)\u0308")
+_STROKES = {"ł": "l", "ø": "o", "đ": "d", "ß": "ss", "æ": "ae", "œ": "oe"}
 _MICRO = re.compile("(?<![\u0370-\u03ff])\u03bc(?=[a-z])")
 
 
 def _unaccent(text: str) -> str:
     if text.isascii():
         return text
-    apart = _ACCENTED.sub(r"\1", unicodedata.normalize("NFD", text))
-    apart = _CYRILLIC.sub(r"\1\2", apart)
-    return _MICRO.sub("u", unicodedata.normalize("NFC", apart).translate(_STROKES))
+    text = text.translate(_UNACCENTED)
+    if _SOME_ACCENT.search(text):
+        text = unicodedata.normalize("NFC", _drop_accents(text))
+    return _MICRO.sub("u", text) if "\u03bc" in text else text
 
 
+def _drop_accents(text: str) -> str:
+    return _STRESSED.sub(r"\1\2", _ACCENTED.sub(r"\1", text))
+
+
+def _unaccent_rule(character: str) -> str:
+    apart = unicodedata.normalize("NFD", character)
+    plain = _drop_accents(apart) if len(apart) > 1 else character
+    return _STROKES.get(plain, plain) if len(plain) == 1 else character
+
+
+_UNACCENTED = _Table(_unaccent_rule)
+
+
+_MARKS_FOLD = Fold(
+    "marks", "Every dash is one dash, every quote one quote, digits of all scripts are digits.", _same_marks
+)
+_CASE_FOLD = Fold("case", "Capitals become small letters.", _small)
 LETTER_FOLDS = (
     Fold("invisible", "Format characters go, except those that hold an emoji sequence together.", drop_format),
-    Fold("marks", "Every dash is one dash, every quote one quote, digits of all scripts are digits.", _same_marks),
+    _MARKS_FOLD,
     Fold(
         "special digits",
         "Raised, lowered, circled and fraction digits become plain ones, kept apart from their neighbours.",
         _special_digits,
     ),
     Fold("styles", "Compatibility characters become the plain ones they stand for (NFKC).", _compatible),
-    Fold("case", "Capitals become small letters.", _small),
+    _CASE_FOLD,
     Fold(
         "accents",
         "Accents go from Latin and Greek letters, and from Cyrillic vowels where no other letter results; "
@@ -164,3 +187,6 @@ LETTER_FOLDS = (
     ),
 )
 """From text as written to small plain letters, in order."""
+
+ASCII_FOLDS = (_MARKS_FOLD, _CASE_FOLD)
+"""Those of the letter folds that can change ASCII text."""

@@ -83,21 +83,24 @@ _SOME_DIGIT = re.compile("[0-9]")
 
 
 def _read_date(text: str) -> date | None:
-    found = _WEEKDAY_FIRST.fullmatch(text)
+    if text[0].isdigit():
+        return _digits_first(text)
+    found = _WEEKDAY_FIRST.match(text)
     if found is None:
-        return _read_plain_date(text)
-    day = _read_plain_date(found["date"])
+        return _month_name_date(text)
+    rest = text[found.end() :]
+    day = (_digits_first(rest) if rest[:1].isdigit() else _month_name_date(rest)) if rest else None
     return day if day is not None and day.weekday() == _WEEKDAY[found["weekday"]] else None
 
 
-_WEEKDAY_FIRST = re.compile(rf"(?P<weekday>{'|'.join(sorted(_WEEKDAY, key=len, reverse=True))})\b[.,\s]*(?P<date>.+)")
+_WEEKDAY_FIRST = re.compile(rf"(?P<weekday>{'|'.join(sorted(_WEEKDAY, key=len, reverse=True))})\b[.,\s]*")
 
 
-def _read_plain_date(text: str) -> date | None:
+def _digits_first(text: str) -> date | None:
     found = _NUMERIC.fullmatch(text)
     if found is not None:
         return _numeric_date(found["first"], found["mark"], found["second"], found["third"])
-    found = _COMPACT.fullmatch(text) or _CHARACTERS.fullmatch(text)
+    found = _COMPACT.fullmatch(text) or (None if text.isascii() else _CHARACTERS.fullmatch(text))
     if found is None:
         return _month_name_date(text)
     year, month, day = (int(part) for part in found.groups())
@@ -135,28 +138,21 @@ def _day(year: int, month: int, day: int) -> date | None:
 
 def _month_name_date(text: str) -> date | None:
     """Day, month name and a year of four digits, each once, in any order."""
-    if not _DATE_ENDS.fullmatch(text[0] + text[-1]):
-        return None
-    words, counts = [], []
-    for token in _TOKEN.finditer(text):
-        if token["other"]:
-            return None
-        if token["count"]:
-            counts.append(token)
-        elif token["word"] and token["word"] not in ("of", "the"):
-            words.append(token["word"])
+    tokens = _TOKENS.findall(text) if _DATE_LETTERS.fullmatch(text) else []
+    counts = [token for token in tokens if token[0].isdigit()]
+    words = [token for token in tokens if not token[0].isdigit() and token not in ("of", "the")]
     month = _MONTH.get(words[0]) if len(words) == 1 else None
-    years = [token for token in counts if len(token["count"]) == 4 and not token["ordinal"]]
-    days = [token for token in counts if len(token["count"]) <= 2]
-    if month is None or len(counts) != 2 or len(years) != 1 or len(days) != 1:
+    if month is None or len(counts) != 2:
         return None
-    return _day(int(years[0]["count"]), month, int(days[0]["count"]))
+    year, day = counts if len(counts[0]) == 4 and counts[0].isdigit() else reversed(counts)
+    day = day.rstrip("stndrh")
+    if len(year) != 4 or not year.isdigit() or len(day) > 2:
+        return None
+    return _day(int(year), month, int(day))
 
 
-_TOKEN = re.compile(
-    r"(?P<count>[0-9]+)(?P<ordinal>(?:st|nd|rd|th)(?![a-z]))?|(?P<word>[a-z]+)|(?P<mark>[\s,./-]+)|(?P<other>.)"
-)
-_DATE_ENDS = re.compile("[a-z0-9]{2}")
+_TOKENS = re.compile(r"[0-9]+(?:(?:st|nd|rd|th)(?![a-z]))?|[a-z]+")
+_DATE_LETTERS = re.compile(r"[a-z0-9][a-z0-9\s,./-]*[a-z0-9]")
 
 
 # Times

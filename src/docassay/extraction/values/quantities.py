@@ -7,7 +7,8 @@ import re
 from docassay.extraction.values.numbers import read_core
 from docassay.extraction.values.words import CURRENCY_CODES, CURRENCY_NAMES, UNITS
 
-_CURRENCIES = CURRENCY_CODES | CURRENCY_NAMES
+CURRENCIES = CURRENCY_CODES | CURRENCY_NAMES
+"""Codes and names of currencies, small letters."""
 _CURRENCY_SIGNS = "$€£¥₹₩₽₺₪₫₴₦₱฿₡₲₵₸₼₾₿¢"
 _QUANTITY = re.compile(
     r"(?P<sign1>[-(\s]*)(?P<currency>[^\d\s().,+-]{0,7}(?:\.(?=\s|\d))?)(?P<sign2>[-(\s]*)"
@@ -45,7 +46,7 @@ def _dash_attached(dash: str | None, gap: str) -> bool:
 
 def is_currency(text: str) -> bool:
     """Whether a text in small letters is a currency: a sign, a code or a name."""
-    return text in _CURRENCIES or (len(text) == 1 and text in _CURRENCY_SIGNS)
+    return text in CURRENCIES or (len(text) == 1 and text in _CURRENCY_SIGNS)
 
 
 _LONGEST = 60

@@ -12,11 +12,11 @@ import unicodedata
 from decimal import Decimal
 
 from docassay.extraction.values.addresses import as_written, is_address, is_path
-from docassay.extraction.values.letters import LETTER_FOLDS, drop_format
+from docassay.extraction.values.letters import ASCII_FOLDS, LETTER_FOLDS, drop_format
 from docassay.extraction.values.moments import read_moment
 from docassay.extraction.values.numbers import from_json_number, number, read_code, read_core, read_number
 from docassay.extraction.values.plain import EXACT, NUMBER_STARTS, SMALL, is_iso_date, short_float, short_number
-from docassay.extraction.values.quantities import is_currency, read_quantity
+from docassay.extraction.values.quantities import CURRENCIES, is_currency, read_quantity
 from docassay.extraction.values.reading import Fold, Trace, apply_folds
 from docassay.extraction.values.words import GRADES, NUMBERED_THINGS, UNITS
 
@@ -75,16 +75,12 @@ _INERT = _LETTERS + _SPACES + b",;!?&'"
 _MARKS = b".-:/()#*+=_~|<>{}$%"
 _DELETED = _SPACES + b",.-()"
 _LOOSE_MARK = re.compile("(?<![A-Za-z])[-/]|[-/](?![A-Za-z])").search
-_WORDS_AND_COUNTS = re.compile(
-    r"(?=[0-9]*[A-Za-z])"
-    r"(?:[A-Za-z]++(?:(?:\. |, | |-)(?=[A-Za-z0-9])|(?=[0-9])|(?=[.,]?$))"
-    r"|[0-9]++(?:(?:, | )?(?=[A-Za-z])|(?=[.,]?$)))++[.,]?"
-).fullmatch
-_HYPHENED_WORD = re.compile("([A-Za-z]+)-[0-9]").search
+_HYPHENS = re.compile("([A-Za-z]*)-(?=([A-Za-z0-9]?))").findall
+_DIGIT_GAP = re.compile("[0-9][ \t\n\v\f\r\x1c-\x1f,.-]+[0-9]").search
 _NAMED_DAY = re.compile(
     "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun", re.IGNORECASE
 ).search
-_HALF_DAY = re.compile(r"[0-9]\s*[ap]\.?\s?m[.,]?$", re.IGNORECASE).search
+_HALVES_OF_DAY = ("am", "pm")
 _SHORTEST_DATE = 8
 
 
@@ -104,9 +100,12 @@ def _quick_text(text: str) -> str | None:
         return None
     data = text.encode()
     held = data.translate(None, _INERT)
-    if not held or held == b"." or not held.translate(None, _MARKS):
+    if not held:
+        key = data.translate(SMALL, _DELETED).decode()
+        return "text " + key if key else None
+    if not held.translate(None, _MARKS):
         return _quick_phrase(text, data, held)
-    return _quick_mixed(text, data) if first != "(" else None
+    return None if held.translate(None, b"0123456789-.") else _quick_mixed(text, data, held)
 
 
 def _quick_word(text: str) -> str | None:
@@ -116,9 +115,8 @@ def _quick_word(text: str) -> str | None:
         return _quick_digits(text)
     if len(text) >= _SHORTEST_DATE and _NAMED_DAY(text):
         return None
-    if text[-1] in "mM" and _HALF_DAY(text):
-        return None
-    return "text " + text.lower()
+    key = text.lower()
+    return None if key.endswith(_HALVES_OF_DAY) else "text " + key
 
 
 def _quick_digits(text: str) -> str | None:
@@ -131,35 +129,56 @@ def _quick_digits(text: str) -> str | None:
 
 def _quick_phrase(text: str, data: bytes, held: bytes) -> str | None:
     """No digit, double quote, square bracket, address sign: letters that fold together, with marks between them."""
-    if held:
-        if b"." in held and data.count(b". ") + data.endswith(b".") != held.count(b"."):
-            return None
-        if (b"-" in held or b"/" in held) and _LOOSE_MARK(text):
-            return None
-        if b"/" in held and (b":" in held or b"." in held or len(text) < 8):
-            return None
-        if (b"(" in held or b")" in held) and held.translate(None, b".-:()"):
-            return None
+    if b"." in held and not _points_end_words(data, held):
+        return None
+    if held.strip(b".") and not _marks_fold(text, held):
+        return None
     key = data.translate(SMALL, _DELETED).decode()
-    return "text " + key if key else None
+    return "text " + key if key and key != "n/a" else None
 
 
-def _quick_mixed(text: str, data: bytes) -> str | None:
-    """Words and counts with single separators, never one between two digits."""
-    if not _WORDS_AND_COUNTS(text):
+def _points_end_words(data: bytes, held: bytes) -> bool:
+    """Whether a space or the end follows every period."""
+    if held.count(b".") == 1:
+        after = data.find(b".") + 1
+        return data[after : after + 1] in (b"", b" ")
+    return held.count(b".") == data.count(b". ") + data.endswith(b".")
+
+
+def _marks_fold(text: str, held: bytes) -> bool:
+    """Whether every hyphen and slash stands between letters, and brackets beside letters only."""
+    slash = b"/" in held
+    if (slash or b"-" in held) and _LOOSE_MARK(text):
+        return False
+    if slash and (b":" in held or b"." in held):
+        return False
+    return not ((b"(" in held or b")" in held) and held.translate(None, b".-:()"))
+
+
+def _quick_mixed(text: str, data: bytes, held: bytes) -> str | None:
+    """Words and counts, never with a separator between two digits."""
+    digits = held if held.isdigit() else held.translate(None, b"-.")
+    if digits not in data and _DIGIT_GAP(text):
         return None
-    if (
-        "-" in text
-        and (word := _HYPHENED_WORD(text))
-        and (is_currency(word[1].lower()) or word[1].lower() in _MINUS_WORDS)
-    ):
+    if len(digits) > 4 and (digits not in data or len(digits) == _SHORTEST_DATE) and _NAMED_DAY(text):
         return None
-    if _NAMED_DAY(text) or (text[-1] in "mM.," and _HALF_DAY(text)):
+    if b"'" in data or (digits is not held and not _joins_fold(text, data, held)):
         return None
-    return "text " + data.translate(SMALL, _DELETED).decode()
+    key = data.translate(SMALL, _DELETED).decode()
+    return None if key.isdigit() or key.endswith(_HALVES_OF_DAY) else "text " + key
 
 
-_MINUS_WORDS = UNITS | {"e"}
+def _joins_fold(text: str, data: bytes, held: bytes) -> bool:
+    """Whether periods end words, and hyphens follow a word that takes no minus."""
+    if b"." in held and not _points_end_words(data, held):
+        return False
+    for before, after in _HYPHENS(text) if b"-" in held else ():
+        if not before or not after or (after.isdigit() and before.lower() in _MINUS_WORDS):
+            return False
+    return True
+
+
+_MINUS_WORDS = UNITS | CURRENCIES | {"e"}
 
 
 def _told(trace: Trace | None, route: str, key: str) -> str:
@@ -185,18 +204,33 @@ def _read_json_number(raw: int | float | Decimal, trace: Trace | None) -> str:
 
 def _read_text(raw: str, trace: Trace | None) -> str:
     text = apply_folds(raw, _EDGES, trace)
-    written = as_written(text)
-    if is_path(written) or (not _SPACE.search(written) and is_address(written)):
-        _note(trace, "written address", text, written, "A URL, e-mail address, domain or path is compared as written.")
-        return _told(trace, "address", f"text <{written}>")
-    plain = apply_folds(text, LETTER_FOLDS, trace)
-    plain = apply_folds(plain, _EDGES_AGAIN, trace)
+    if _ADDRESS_SIGN.search(text):
+        written = as_written(text)
+        if is_path(written) or (not _SPACE.search(written) and is_address(written)):
+            _note(
+                trace, "written address", text, written, "A URL, e-mail address, domain or path is compared as written."
+            )
+            return _told(trace, "address", f"text <{written}>")
+    plain = _letters(text, trace)
     if not plain.strip("- "):
         return _told(trace, "dash", DASH)
-    return _read_plain(text, plain, trace)
+    if _DIGIT.search(plain):
+        return _read_digits(text, plain, trace)
+    return _told(trace, "text", f"text {_fold_text(text, plain, trace)}")
 
 
-def _read_plain(text: str, plain: str, trace: Trace | None) -> str:
+_ADDRESS_SIGN = re.compile(r"[@\\]|/[^\s\d]|\.[^\W\d_]|\.7z")
+_SPACE = re.compile(r"\s")
+_DIGIT = re.compile("[0-9]")
+
+
+def _letters(text: str, trace: Trace | None) -> str:
+    if text.isascii():
+        return apply_folds(text, ASCII_FOLDS, trace)
+    return apply_folds(apply_folds(text, LETTER_FOLDS, trace), _ENDS, trace)
+
+
+def _read_digits(text: str, plain: str, trace: Trace | None) -> str:
     moment = read_moment(plain)
     if moment is not None:
         _note(trace, moment.kind, plain, moment.text, _MOMENT_SENTENCES[moment.kind])
@@ -228,12 +262,11 @@ _MOMENT_SENTENCES = {
     "local": "It is a timestamp without a zone, equal only to such.",
     "clock": "It is a time of day.",
 }
-_SPACE = re.compile(r"\s")
 
 
 # The ends of a text
 
-_BULLET = re.compile("[\u2022\u2023\u25e6\u25aa\u25b6\u2219\u25cf\u25a0]\\s+(?=\\S)")
+_BULLET = re.compile("^[\u2022\u2023\u25e6\u25aa\u25b6\u2219\u25cf\u25a0]\\s+(?=\\S)")
 _CLOSING = {
     '"': '"',
     "'": "'",
@@ -255,12 +288,14 @@ _END_MARKS = ".,\u3002\u3001\u060c\uff0c\uff0e \t\r\n\u00a0\u3000"
 
 def _unbullet(text: str) -> str:
     text = text.strip()
-    return _BULLET.sub("", text, count=1) if _BULLET.match(text) else text
+    return text if text.isascii() else _BULLET.sub("", text, count=1)
 
 
 def _unquote(text: str) -> str:
     """Without the quotes round a value and the periods and commas at its end, however they are nested."""
     start, end = 0, len(text)
+    if text[:1].isalnum() and text[-1].isalnum():
+        return text
     while True:
         before = start, end
         while end > start and (text[end - 1] in _END_MARKS or text[end - 1].isspace()):
@@ -277,11 +312,11 @@ def _quotes_once(text: str, start: int, end: int) -> bool:
     return text.find(text[start], start + 1, end - 1) < 0 and text.find(text[end - 1], start + 1, end - 1) < 0
 
 
+_ENDS = (Fold("ends", "Quotes round the value go, and periods and commas at its end.", _unquote),)
 _EDGES = (
     Fold("bullet", "White space at the ends and a bullet before the text are layout.", _unbullet),
-    Fold("ends", "Quotes round the value go, and periods and commas at its end.", _unquote),
+    *_ENDS,
 )
-_EDGES_AGAIN = (Fold("ends", "Quotes round the value go, and periods and commas at its end.", _unquote),)
 
 
 # Identifiers in groups
@@ -314,7 +349,7 @@ _IP_ADDRESS = re.compile(r"(?:(?:0|[1-9][0-9]{0,2})\.){3}(?:0|[1-9][0-9]{0,2})")
 
 
 def _fold_text(text: str, plain: str, trace: Trace | None) -> str:
-    if "." in plain or "@" in plain or "/" in plain:
+    if _ADDRESS_SIGN.search(text):
         parts = _split_addresses(text)
         if parts is not None:
             return _with_addresses(parts, plain, trace)
@@ -363,7 +398,7 @@ _LAST_WORD = re.compile(r"([^\W\d_]+|§)[\s.#:]{0,3}$")
 
 
 def _numbers(text: str) -> str:
-    return _NUMERAL.sub(_numeral, text)
+    return _NUMERAL.sub(_numeral, text) if _DIGIT.search(text) else text
 
 
 def _numeral(found: re.Match[str]) -> str:
@@ -462,6 +497,8 @@ _RUN = re.compile(r"[\s,.\u3001\u3002\u060c-]+")
 
 
 def _separators(text: str) -> str:
+    if "-" not in text and text[:1] not in _DECIMAL_STARTS and not _DIGIT.search(text):
+        return _RUN.sub("", text)
     return _RUN.sub(_separator, text)
 
 
@@ -540,7 +577,9 @@ _CARET = re.compile(r"(?<=[^\W\d_])\^(?=[0-9])")
 
 
 def _spellings(text: str) -> str:
-    return "na" if _NOT_AVAILABLE.fullmatch(text) else _CARET.sub("", text)
+    if "/" in text and _NOT_AVAILABLE.fullmatch(text):
+        return "na"
+    return _CARET.sub("", text) if "^" in text else text
 
 
 _TEXT_FOLDS = (
