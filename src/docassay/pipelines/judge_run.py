@@ -38,6 +38,7 @@ from docassay.discovery.sampling import (
 )
 from docassay.discovery.strict_json import read_json
 from docassay.discovery.submission import Submission
+from docassay.discovery.submission_folder import submission_path
 from docassay.discovery.tasks import Task, TaskData
 from docassay.discovery.validate import validate_submission
 from docassay.errors import (
@@ -50,7 +51,7 @@ from docassay.errors import (
     RunError,
     RunStoppedError,
 )
-from docassay.pipelines.review_folder import JudgeRecord, ReviewFolder, file_stem, write_new
+from docassay.pipelines.review_folder import JudgeRecord, ReviewFolder, write_new
 
 __all__ = ["JudgeOptions", "JudgeOutcome", "JudgeState", "judge_submissions", "plan_questions", "read_submission"]
 
@@ -158,7 +159,7 @@ def plan_questions(data: TaskData, options: JudgeOptions) -> tuple[Question, ...
 
 def read_submission(folder: Path, task: Task, corpus: Corpus) -> tuple[Submission | None, JudgeOutcome | None]:
     """A task's valid submission, or what is wrong with it. Abstentions are valid."""
-    path = folder / f"{file_stem(task.task_id)}.json"
+    path = submission_path(folder, task.task_id)
     if not path.is_file():
         return None, JudgeOutcome(task.task_id, JudgeState.MISSING, f"{path} does not exist")
     try:

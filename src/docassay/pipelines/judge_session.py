@@ -69,7 +69,10 @@ def judge_with_model(
         RunMismatchError: it holds reviews of another configuration.
         CredentialError: no key is set.
     """
-    return asyncio.run(_with_model(data, settings, options, limits, stop or Stop()))
+    try:
+        return asyncio.run(_with_model(data, settings, options, limits, stop or Stop()))
+    except asyncio.CancelledError:  # the second Ctrl-C
+        raise KeyboardInterrupt from None
 
 
 def judge_with_oracle(data: TaskData, judge: Judge, options: JudgeOptions) -> JudgeRun:

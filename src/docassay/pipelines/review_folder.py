@@ -25,20 +25,19 @@ from typing import IO, Any
 from uuid import uuid4
 
 from docassay.core.digest import digest_object
+from docassay.core.filenames import safe_name
 from docassay.discovery.sampling import new_seed
 from docassay.discovery.strict_json import read_json
 from docassay.discovery.submission import Submission
-from docassay.errors import DocumentError, RunError, RunMismatchError, TaskDataError
+from docassay.errors import DocumentError, RunError, RunMismatchError
 
-__all__ = ["ANSWERS", "JudgeRecord", "ReviewFolder", "file_stem", "write_new"]
+__all__ = ["ANSWERS", "JudgeRecord", "ReviewFolder", "write_new"]
 
 ANSWERS = "answers.sqlite"
 CONFIGURATION = "judge.json"
 FORMAT = 1
 DIGITS = 16
 """Of a submission's digest in file names; the whole digest stands inside."""
-
-_PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,120}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,10 +120,10 @@ class ReviewFolder:
 
     def reviews_of(self, task_id: str) -> tuple[Path, ...]:
         """Every review of a task, of whichever submission."""
-        stem = re.escape(file_stem(task_id))
-        pattern = re.compile(rf"{stem}\.[0-9a-f]{{{DIGITS}}}\.json")
-        folder = self.root / "reviews"
-        return tuple(sorted(path for path in folder.glob("*.json") if pattern.fullmatch(path.name)))
+        example = self.review_path(task_id, "0" * DIGITS)
+        stem = example.name.removesuffix(f".{'0' * DIGITS}.json")
+        pattern = re.compile(rf"{re.escape(stem)}\.[0-9a-f]{{{DIGITS}}}\.json")
+        return tuple(sorted(path for path in example.parent.glob("*.json") if pattern.fullmatch(path.name)))
 
     def sample_path(self, task_id: str, submission_sha256: str) -> Path:
         """Where the documents for a person to label lie."""
@@ -156,14 +155,7 @@ class ReviewFolder:
         return tuple(_lines(self.root / "runs.jsonl"))
 
     def _path(self, kind: str, task_id: str, submission_sha256: str) -> Path:
-        return self.root / kind / f"{file_stem(task_id)}.{submission_sha256[:DIGITS]}.json"
-
-
-def file_stem(task_id: str) -> str:
-    """The task id as a file name. Raises TaskDataError for one that is no plain name."""
-    if not _PLAIN.fullmatch(task_id):
-        raise TaskDataError(f"task id {task_id!r} cannot name a file (letters, digits, `.`, `_` and `-` can)")
-    return task_id
+        return self.root / kind / f"{safe_name(task_id)}.{submission_sha256[:DIGITS]}.json"
 
 
 def write_new(path: Path, value: object) -> None:

@@ -83,3 +83,19 @@ def test_killed_at_random_moments(world: Any, scripted: Any, tmp_path: Path, end
     assert repeated <= allowed, "only what was in flight when the process died may be asked again"
     report = evaluate(world.data, EvaluateOptions(world.submissions("right"), (out,)))
     assert [task.quality for task in report.judges[0].tasks] == [pytest.approx(83.5)] * 3
+
+
+@pytest.mark.slow
+def test_a_second_interrupt_stops_at_once_and_says_so(world: Any, scripted: Any, tmp_path: Path) -> None:
+    scripted.delay = 20
+    process = subprocess.Popen(
+        command(world, scripted, tmp_path / "reviews"), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    )
+    wait_for_requests(scripted, process, 2)
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    _, trouble = process.communicate(timeout=10)
+    assert process.returncode == 130
+    assert b"Traceback" not in trouble
+    scripted.delay = 0
