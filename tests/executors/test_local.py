@@ -14,9 +14,9 @@ import pytest
 
 from batch_work import Orders, rows_done, work_of
 from docassay.errors import RunError
-from docassay.executors.contract import Batch, Work
+from docassay.executors.contract import Batch, Lost, Work
 from docassay.executors.local import LocalEngine, default_workers
-from docassay.executors.supervise import Lost, supervise
+from docassay.executors.supervise import supervise
 
 
 def settle(engine: LocalEngine, batches: list[Batch]) -> tuple[list[int], dict[int, str]]:
@@ -81,7 +81,7 @@ def test_what_the_work_raises_ends_the_run_with_its_traceback(tmp_path: Path) ->
 
 def test_work_that_cannot_be_found_is_an_error_and_no_endless_loop() -> None:
     with pytest.raises(RunError, match="nowhere"):
-        settle(LocalEngine(Work("nowhere:at_all", None, lambda batch: None), 2), batches(4, 2))
+        settle(LocalEngine(Work("nowhere:at_all", None, lambda batch: ""), 2), batches(4, 2))
 
 
 def test_no_process_is_left(tmp_path: Path) -> None:

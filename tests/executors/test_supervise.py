@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from docassay.executors.contract import Batch, Died, Event, Finished, Receipt, Stalled
-from docassay.executors.supervise import ATTEMPTS, Lost, supervise
+from docassay.errors import RunError
+from docassay.executors.contract import Batch, Died, Event, Finished, Lost, Receipt, Settled, Stalled
+from docassay.executors.supervise import ATTEMPTS, MOST_DEATHS, supervise
 
 
 @dataclass
@@ -116,3 +118,18 @@ def test_a_row_whose_time_is_up_is_not_tried_again() -> None:
     _, lost = settle(engine, [Batch(0, 10)])
     assert lost == {5: "died at 5"}
     assert [(batch.start, batch.stop) for batch in engine.given] == [(0, 10), (0, 5), (6, 10)]
+
+
+def test_what_was_settled_elsewhere_is_taken_as_it_is() -> None:
+    class Remote(Scripted):
+        def wait(self, seconds: float) -> Sequence[Event]:
+            batch = self.waiting.pop(0)
+            return [Settled(batch, (Receipt(0, 3, 0), Lost(3, "gone"), Receipt(4, 9, 1)))]
+
+    assert settle(Remote(), [Batch(0, 9)]) == ([0, 1, 2, 4, 5, 6, 7, 8], {3: "gone"})
+
+
+def test_machines_that_die_whatever_they_do_end_the_run() -> None:
+    engine = Scripted(deadly=frozenset(range(1000)), tells_row=False)
+    with pytest.raises(RunError, match=f"{MOST_DEATHS + 1} batches in a row died"):
+        settle(engine, [Batch(0, 1000)])

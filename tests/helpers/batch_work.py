@@ -29,7 +29,7 @@ class Orders:
 
 def work(orders: Orders, batch: Batch, payload: object, watch: Watch) -> Receipt:
     """Do a batch: note each row when it is done, as `row.number of times`."""
-    assert payload == f"payload of {batch.start}"
+    assert payload == range(batch.start, batch.stop)
     seconds = dict(orders.sleep)
     done: list[int] = []
     for row in range(batch.start, batch.stop):
@@ -60,7 +60,7 @@ def _misbehave(orders: Orders, row: int) -> None:
 
 def work_of(orders: Orders, timeout: float | None = None) -> Work:
     """The work, as engines take it."""
-    return Work("batch_work:work", orders, lambda batch: f"payload of {batch.start}", timeout)
+    return Work("batch_work:work", orders, lambda batch: range(batch.start, batch.stop), timeout)
 
 
 def rows_done(folder: Path) -> list[int]:

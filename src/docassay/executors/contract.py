@@ -11,7 +11,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-__all__ = ["Batch", "Died", "Engine", "Event", "Finished", "Receipt", "Stalled", "Watch", "Work", "WorkFunction"]
+__all__ = [
+    "Batch",
+    "Died",
+    "Engine",
+    "Event",
+    "Finished",
+    "Lost",
+    "Payload",
+    "Receipt",
+    "Settled",
+    "Stalled",
+    "Watch",
+    "Work",
+    "WorkFunction",
+    "find",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +62,12 @@ class Watch(Protocol):
         ...
 
 
+class Payload(Protocol):
+    """Something for each row of a batch, of which a part can be taken."""
+
+    def __getitem__(self, rows: slice, /) -> Any: ...
+
+
 WorkFunction = Callable[[Any, Batch, Any, Watch], Receipt]
 
 
@@ -58,16 +79,20 @@ class Work:
     """`module:function`, importable wherever the engine's processes run."""
     job: object
     """The first argument of every call; picklable."""
-    payload: Callable[[Batch], object]
+    payload: Callable[[Batch], Payload]
     """Called where the batches are given out: what the function needs for these rows besides the job; picklable."""
     timeout: float | None = None
     """Seconds that one row may take."""
     imports: tuple[str, ...] = ()
     """Modules that the function will import, which an engine may import once for all its processes."""
 
-    def function(self) -> WorkFunction:
-        """The function that `target` names."""
-        return find(self.target)
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """A row that ended its process again and again, or ran out of time: it gets a reason instead of a result."""
+
+    row: int
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +101,14 @@ class Finished:
 
     batch: Batch
     receipt: Receipt
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """A batch was supervised where it was worked on: each of its rows is in a receipt, or lost."""
+
+    batch: Batch
+    outcomes: tuple[Receipt | Lost, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +131,7 @@ class Stalled:
     row: int
 
 
-Event = Finished | Died | Stalled
+Event = Finished | Settled | Died | Stalled
 
 
 class Engine(Protocol):

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from bisect import insort
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from docassay.executors.contract import Batch, Engine, Event, Finished, Receipt, Stalled
+from docassay.errors import RunError
+from docassay.executors.contract import Batch, Died, Engine, Event, Finished, Lost, Receipt, Settled, Stalled
 
-__all__ = ["Lost", "supervise"]
+__all__ = ["supervise"]
 
 ATTEMPTS = 2
 """How often a row that was alone in its process may end it before it is given up."""
 
+MOST_DEATHS = 20
+"""Deaths in a row that cannot be laid to a document, after which it is the machines that are at fault."""
+
 _TICK = 0.1
-
-
-@dataclass(frozen=True, slots=True)
-class Lost:
-    """A row that ended its process again and again, or ran out of time: it gets a reason instead of a result."""
-
-    row: int
-    reason: str
 
 
 def supervise(
@@ -31,15 +27,22 @@ def supervise(
 
     Args:
         tick: called often while waiting, to show progress or to raise.
+
+    Raises:
+        RunError: processes die again and again whatever they work on.
     """
     queue = _Queue(batches)
     unfinished: dict[Batch, int] = {}  # up to which row each is to work
+    deaths = 0
     while queue or unfinished:
         while queue and len(unfinished) < engine.capacity:
             batch = queue.lightest() if engine.spare else queue.heaviest()
             unfinished[batch] = batch.stop
             engine.submit(batch)
         for event in engine.wait(_TICK):
+            deaths = deaths + 1 if isinstance(event, Died) and event.row is None else 0
+            if deaths > MOST_DEATHS and isinstance(event, Died):
+                raise RunError(f"{deaths} batches in a row died; what is done is kept. The last: {event.reason}")
             yield from _settle(event, unfinished, queue)
         tick()
 
@@ -51,7 +54,9 @@ def _settle(event: Event, unfinished: dict[Batch, int], queue: _Queue) -> Iterat
         unfinished[batch] = event.row
         return
     stop = unfinished.pop(batch)
-    if isinstance(event, Finished):
+    if isinstance(event, Settled):
+        yield from event.outcomes
+    elif isinstance(event, Finished):
         yield event.receipt
         queue.push(_part(batch, event.receipt.stop, stop))
     elif stop - batch.start == 1:

@@ -74,6 +74,9 @@ class BatchInputs:
     gt_fingerprints: Sequence[int]
     pred_fingerprints: Sequence[int]
 
+    def __getitem__(self, rows: slice) -> BatchInputs:
+        return BatchInputs(self.sizes[rows], self.gt_fingerprints[rows], self.pred_fingerprints[rows])
+
 
 def score_batch(job: ScoreJob, batch: Batch, inputs: BatchInputs, watch: Watch) -> Receipt:
     """Score the rows of a batch and write their parts; the scores part comes last and says that the others are there.

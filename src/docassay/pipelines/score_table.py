@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from docassay.core.columns import names
 from docassay.core.signature import signature
 from docassay.errors import ArgumentValueError, ManifestError, MissingDependencyError, RunError
-from docassay.executors.contract import Batch, Work
+from docassay.executors.contract import Batch, Lost, Work
 from docassay.executors.engines import ENGINES, make_engine
-from docassay.executors.supervise import Lost, supervise
+from docassay.executors.supervise import supervise
 from docassay.extraction.metric import DEFAULT_METRIC, find_metric
 from docassay.pipelines.score_batch import BatchInputs, ScoreJob, score_batch, write_lost, write_nothing
 from docassay.runs.files import Surveyor, default_root, resolve

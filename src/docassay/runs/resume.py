@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from docassay import __version__
 from docassay.core.digest import digest_bytes
 from docassay.errors import RunError, RunMismatchError
 from docassay.runs.files import MISSING, UNKNOWN, read_document, resolve
@@ -195,8 +196,8 @@ def _change(path: str | None, digest: str | None, then: int, now: int) -> str | 
 
 def _stamped(asked: Asked) -> Asked:
     """With the versions at hand and the time."""
-    packages = ("docassay", "numpy", "scipy", "orjson", "pyarrow")
-    versions = {name: metadata.version(name) for name in packages} | {"python": platform.python_version()}
+    own = {"docassay": __version__, "python": platform.python_version()}
+    versions = own | {name: metadata.version(name) for name in ("numpy", "scipy", "orjson", "pyarrow")}
     known = asdict(asked) | {"options": asked.options, "versions": versions}
     return Asked(**known | {"started": datetime.now(UTC).isoformat(timespec="seconds")})
 
