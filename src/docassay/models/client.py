@@ -274,7 +274,8 @@ class ModelClient:
         return _Again(what, failure, wait=call.last_pause, dialect=other)
 
     def _raise_if_account(self, status: int | None, error: ErrorBody) -> None:
-        if status == 402 or ACCOUNT_CODES.search(error.code) or ACCOUNT_WORDS.search(error.message):
+        said = f"{error.code} {error.message}"
+        if status == 402 or ACCOUNT_CODES.search(said) or ACCOUNT_WORDS.search(said):
             self._shut = AccountError(f"{self.endpoint.url} refuses the account (http {status}): {error.message}")
             raise self._shut
 
