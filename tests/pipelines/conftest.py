@@ -37,7 +37,7 @@ class Folder:
             "options": fake.options(provider),
             "root": self.root,
             "retry": QUICK,
-            "environment": {KEYS[provider]: KEY},
+            "environment": {KEYS.get(provider, "OPENAI_API_KEY"): KEY},
             **more,
         }
         return predict_table(self.manifest, self.root / out, **arguments)

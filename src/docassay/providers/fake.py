@@ -188,7 +188,8 @@ class FakeServer:
         self._thread.join()
 
     def url(self, vendor: str) -> str:
-        """The base address of one vendor's API."""
+        """The base address of one vendor's API; of any `org/model`, that of the OpenAI-compatible one."""
+        vendor = "openai" if "/" in vendor else vendor
         if vendor not in KEYS:
             raise ArgumentValueError(f"there is no vendor {vendor!r}; there are {', '.join(VENDORS)}")
         tail = "/v1" if vendor == "openai" else ""
@@ -197,7 +198,8 @@ class FakeServer:
     def options(self, vendor: str, **more: object) -> dict[str, object]:
         """Options that point a provider here and poll without waiting long."""
         where = {"endpoint" if vendor == "azure-cu" else "base_url": self.url(vendor)}
-        return {**where, **({} if vendor in ("mistral", "openai") else {"poll_interval": 0.01}), **more}
+        polled = vendor not in ("mistral", "openai") and "/" not in vendor
+        return {**where, **({"poll_interval": 0.01} if polled else {}), **more}
 
     def seen(self, vendor: str | None = None, step: str | None = None) -> list[Seen]:
         """The requests so far, of one vendor and step where given."""
@@ -477,6 +479,8 @@ class _Form:
     def document_name(self, fake: FakeServer) -> str:
         """The file name of the document that the request is about, as far as it tells."""
         body = self.json()
+        if self.request.vendor == "openai":
+            return _chat_file(body)[0]
         file_id = body.get("input") or body.get("file_input") or _get(body, "file", "id") if body else None
         if file_id in fake._files:
             return fake._files[file_id].name

@@ -19,7 +19,19 @@ from docassay.errors import ArgumentValueError, CredentialError, MissingDependen
 from docassay.providers.contract import Credentials, CredentialSource, Provider, ProviderSpec, RetryPolicy, Setup
 from docassay.providers.options import as_settings, resolve
 
-__all__ = ["GROUP", "MODEL", "Configured", "Listed", "configure", "find", "listing", "open_provider"]
+__all__ = [
+    "BUILT_IN",
+    "GROUP",
+    "MODEL",
+    "Configured",
+    "Listed",
+    "check_packages",
+    "configure",
+    "find",
+    "listing",
+    "open_provider",
+    "read_credentials",
+]
 
 GROUP = "docassay.providers"
 """The entry point group of third parties' providers."""
