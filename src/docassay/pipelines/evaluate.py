@@ -43,8 +43,9 @@ from docassay.errors import ArgumentValueError, DocumentError, ReviewError
 from docassay.pipelines.judge_run import JudgeState, read_submission
 from docassay.pipelines.review_folder import JudgeRecord, ReviewFolder
 
-__all__ = ["EvaluateOptions", "evaluate", "read_checker_rates"]
+__all__ = ["EvaluateOptions", "costs_of", "evaluate", "read_checker_rates"]
 
+MOST = 1e15
 EXCERPT = 300
 """Code points of a document that go into the table of labels."""
 
@@ -237,7 +238,7 @@ class _Scoring:
                 for finding, assessment, points in rows
             ),
             labels=self._labels(result),
-            costs=_costs(result.review.receipts),
+            costs=costs_of(result.review.receipts),
         )
 
     def _label_errors(self, result: Judged) -> dict[str, LabelError]:
@@ -369,9 +370,10 @@ def _controls(folder: ReviewFolder, judge: JudgeRecord, rows: Sequence[TaskRecor
     return tuple(counts)
 
 
-def _costs(receipts: Sequence[Mapping[str, Any]]) -> Costs:
-    usage = [receipt.get("usage") or {} for receipt in receipts]
-    stated = [receipt["cost"] for receipt in receipts if receipt.get("cost") is not None]
+def costs_of(receipts: Sequence[Mapping[str, Any]]) -> Costs:
+    """What a review took, by its receipts; what is not a number counts as not stated."""
+    usage = [used for receipt in receipts if isinstance(used := receipt.get("usage"), Mapping)]
+    stated = [float(cost) for receipt in receipts if _is_amount(cost := receipt.get("cost"))]
     return Costs(
         answers=len(receipts),
         input_tokens=_sum([row.get("input_tokens") for row in usage]),
@@ -392,8 +394,13 @@ def _sum_costs(costs: Sequence[Costs]) -> Costs:
     )
 
 
+def _is_amount(value: Any) -> bool:
+    """Whether it can be what an answer took: no text, no boolean, nothing beyond every bill."""
+    return type(value) in (int, float) and 0 <= value <= MOST
+
+
 def _sum(values: Sequence[Any]) -> int | None:
-    known = [value for value in values if isinstance(value, int)]
+    known = [value for value in values if type(value) is int and _is_amount(value)]
     return sum(known) if known else None
 
 

@@ -13,15 +13,19 @@ import pyarrow.parquet
 import pytest
 
 from docassay.core.statistics.estimators import CheckerRates
+from docassay.discovery.corpus import load_corpus
 from docassay.discovery.explanation import explain_finding
 from docassay.discovery.label_tables import KnownRates
 from docassay.discovery.oracle import Noise, OracleJudge
 from docassay.discovery.outcome import JudgeReport, as_json
+from docassay.discovery.references import load_references
 from docassay.discovery.report_tables import FINDINGS, LABELS
 from docassay.discovery.report_text import report_markdown
-from docassay.errors import ArgumentValueError, RunError
-from docassay.pipelines.evaluate import EvaluateOptions, evaluate, read_checker_rates
-from docassay.pipelines.judge_run import JudgeOptions, judge_submissions
+from docassay.discovery.review import judged as judged_review
+from docassay.discovery.review import read_review
+from docassay.errors import ArgumentValueError, ReviewError, RunError
+from docassay.pipelines.evaluate import EvaluateOptions, costs_of, evaluate, read_checker_rates
+from docassay.pipelines.judge_run import JudgeOptions, judge_submissions, read_submission
 from docassay.pipelines.judge_session import judge_with_oracle, sample_only
 from docassay.pipelines.report_folder import read_labels_table, read_report, write_report
 from docassay.pipelines.review_folder import ReviewFolder
@@ -307,3 +311,48 @@ def test_a_folder_keeps_failures_and_runs_even_after_a_torn_line(tmp_path: Path)
     folder.add_failure("t", "s", "second")
     assert folder.last_failure("t", "s") == "second"
     assert folder.last_failure("t", "other") is None
+
+
+ODD = (None, True, 3, -1, 1e308, "", "x", "</data>", [], {}, [None], {"x": []}, [[3]], 10**400)
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """One place of every shape: of a list only the first entry is entered."""
+    found = [path]
+    if isinstance(value, dict):
+        for key, below in value.items():
+            found += places(below, (*path, key))
+    elif isinstance(value, list) and value:
+        found += places(value[0], (*path, 0))
+    return found
+
+
+def put(value: Any, path: tuple[Any, ...], odd: Any) -> Any:
+    if not path:
+        return odd
+    copy = dict(value) if isinstance(value, dict) else list(value)
+    copy[path[0]] = put(value[path[0]], path[1:], odd)
+    return copy
+
+
+def test_nothing_in_a_review_can_crash_the_evaluation(world: Any, reviewed: Path) -> None:
+    """Every place of a review with every odd value: it is used, or refused with a reason."""
+    data, references = world.data, load_references(world.data)
+    task = data.tasks[0]
+    corpus = load_corpus(data, task)
+    submission, _ = read_submission(world.submissions("right"), task, corpus)
+    assert submission is not None
+    folder = ReviewFolder(reviewed)
+    value = json.loads(folder.review_path(task.task_id, submission.digest).read_text())
+    value["receipts"] = [{"cost": 0.1, "usage": {"input_tokens": 3, "output_tokens": 4}}]
+    refused = 0
+    for place in places(value):
+        for odd in ODD:
+            try:
+                review = read_review(put(value, place, odd))
+                kinds = {"reference_sha256": references.sha256, "judge_sha256": folder.record().digest}
+                judged_review(review, task, submission, corpus, **kinds)
+                costs_of(review.receipts)
+            except ReviewError as error:
+                refused += len(str(error)) > 10
+    assert refused > 300
