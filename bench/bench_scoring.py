@@ -51,7 +51,8 @@ def run(arguments: list[str]) -> Iterator[str]:
         results[workload.name] = measure(workload, scorers, options)
         print(f"{workload.name}: {'; '.join(f'{k} {v}' for k, v in results[workload.name].items())}", file=sys.stderr)
     yield time_table(results, list(scorers))
-    yield ratio_table(results, [name for name in scorers if name not in OURS])
+    if peers := [name for name in scorers if name not in OURS]:
+        yield ratio_table(results, peers)
     yield memory_table(results, list(scorers))
     yield parsing_table(workloads, scorers[OURS[0]])
 

@@ -18,22 +18,21 @@ from typing import Any
 
 Scorer = Callable[[Any, Any, Any], float]
 
-WARM_UP = (
-    {"rows": [{"a": "x", "b": 1.5, "c": "2024-10-31"}, {"a": "y", "b": 2.5}]},
-    {"rows": [{"a": "y", "b": 2.5}, {"a": "x", "b": 1.5, "c": "10/31/2024"}]},
-    {
-        "type": "object",
-        "properties": {
-            "rows": {
-                "type": "array",
-                "items": {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "number"}}},
-            }
-        },
-    },
-)
+STRING, NUMBER = {"type": "string"}, {"type": "number"}
+LINE = {"type": "object", "properties": {"x": STRING, "y": NUMBER, "on": STRING}}
+ROW = {"type": "object", "properties": {"a": STRING, "b": NUMBER, "lines": {"type": "array", "items": LINE}}}
+WARM_UP_SCHEMA = {"type": "object", "properties": {"rows": {"type": "array", "items": ROW}}}
+
+
+def warm_up_document(shift: int) -> dict[str, Any]:
+    """Rows and rows below rows that share values, none of them wholly equal to one of another shift."""
+    lines = [{"x": f"t{i % 3}", "y": i % 5 + 0.5, "on": f"2024-10-{i % 28 + 1:02}", "z": f"{shift}"} for i in range(60)]
+    return {"rows": [{"a": f"r{i % 4}", "b": (i + shift) % 7, "lines": lines[i : i + 5]} for i in range(40)]}
 
 
 def docassay(metric: str) -> Scorer:
+    import scipy.optimize  # noqa: F401  # docassay loads it when it first needs it, its peers when they are imported
+
     from docassay import score
 
     return lambda prediction, gold, schema: score(prediction, gold, schema, metric=metric).accuracy or 0.0
@@ -73,7 +72,7 @@ def main() -> None:
     """Answer every line of stdin."""
     name, _, variant = sys.argv[1].partition(" ")
     score = SCORERS[name](variant)
-    score(*WARM_UP)
+    score(warm_up_document(1), warm_up_document(0), WARM_UP_SCHEMA)
     for line in sys.stdin:
         question = json.loads(line)
         texts = json.loads(Path(question["pairs"]).read_bytes())
