@@ -263,13 +263,10 @@ def _agreements(runs: Sequence[Run], listed: Callable[[str], bool]) -> Iterator[
         return
     with connect() as connection:
         attach(connection, runs)
-        for code, finding in _asked(connection, runs):
-            if listed(finding.doc_id):
-                assert code == finding.code
-                yield finding
+        yield from (finding for finding in _agreed(connection, runs) if listed(finding.doc_id))
 
 
-def _asked(connection: duckdb.DuckDBPyConnection, runs: Sequence[Run]) -> Iterator[tuple[str, TableFinding]]:
+def _agreed(connection: duckdb.DuckDBPyConnection, runs: Sequence[Run]) -> Iterator[TableFinding]:
     everyone = " UNION ALL ".join(
         f"SELECT {index} AS run, doc_id, address, field, verdict, gold_raw, pred_raw, gold_canon, pred_canon "
         f"FROM verdicts_{index} WHERE verdict IN ('misread', 'unfound', 'fabricated')"
@@ -286,7 +283,7 @@ def _asked(connection: duckdb.DuckDBPyConnection, runs: Sequence[Run]) -> Iterat
         for verdict, doc_id, address, field, gold, predicted in rows:
             code, found = _AGREED[verdict]
             told = found.format(gold=_short(gold), predicted=_short(predicted), runs=len(runs))
-            yield code, TableFinding(doc_id, code, address, field, told, "look it up in the document")
+            yield TableFinding(doc_id, code, address, field, told, "look it up in the document")
 
 
 _AGREED: Final = {
