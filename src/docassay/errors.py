@@ -7,6 +7,7 @@
     │   │   ├── SchemaError         a JSON Schema that cannot be read
     │   │   └── OrderError          a name in `order_matters` that is no array, or is two
     │   ├── DocumentError           a file or text that is not the JSON it should be
+    │   │   └── NonFiniteError      its one fault is NaN, an infinity, or a number beyond every double
     │   ├── ManifestError           a table of documents that cannot be used
     │   └── TaskDataError           discovery tasks, corpora or submissions that cannot be used
     │       └── ReviewError         a judge's answer, a blind check or a review that cannot be used; carries a code
@@ -40,6 +41,7 @@ __all__ = [
     "ManifestError",
     "MissingDependencyError",
     "ModelError",
+    "NonFiniteError",
     "OrderError",
     "ProviderError",
     "ReviewError",
@@ -78,6 +80,10 @@ class OrderError(ArgumentValueError):
 
 class DocumentError(InputError):
     """A file or text that is not the JSON it should be."""
+
+
+class NonFiniteError(DocumentError):
+    """JSON but for NaN, an infinity, or a number beyond every double."""
 
 
 class ManifestError(InputError):

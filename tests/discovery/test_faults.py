@@ -297,10 +297,12 @@ def test_the_faults_of_a_hostile_submission_are_bounded_but_counted(group_case: 
 
 
 def test_every_code_is_documented(repository: Path) -> None:
-    """docs/discovery.md has a row for every code, and no row for another."""
-    rows = re.findall(r"^\| `(\w+)` \|", (repository / "docs" / "discovery.md").read_text(), flags=re.MULTILINE)
-    documented = [row for row in rows if row in set(Code)]
-    assert documented == [str(code) for code in Code]
+    """docs/discovery.md has one row for every code, in order, with what is wrong and an example."""
+    page = (repository / "docs" / "discovery.md").read_text(encoding="utf-8")
+    section = page.split("## Faults")[1].split("## Agents")[0]
+    rows = re.findall(r"^\| `(\w+)` \| (.+) \| (.+) \|$", section, flags=re.MULTILINE)
+    assert [code for code, _, _ in rows] == [str(code) for code in Code]
+    assert all(len(meaning) > 10 and len(example) > 3 for _, meaning, example in rows)
 
 
 def test_structural_faults_are_the_schemas_too() -> None:

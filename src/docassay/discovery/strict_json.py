@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 import orjson
 
-from docassay.errors import DocumentError
+from docassay.errors import DocumentError, NonFiniteError
 
 __all__ = ["MAX_DEPTH", "check_value", "parse_json", "parse_line", "read_json"]
 
@@ -45,6 +45,8 @@ def parse_json(data: bytes | str, *, where: str) -> Any:
         raise DocumentError(f"{where}: byte {error.start} is not UTF-8 ({error.reason})") from error
     except RecursionError as error:
         raise DocumentError(f"{where}: nested deeper than {MAX_DEPTH} levels") from error
+    except _NonFiniteTokenError as error:
+        raise NonFiniteError(f"{where}: {error}") from error
     except json.JSONDecodeError as error:
         raise DocumentError(f"{where}: not JSON: {error.msg} at line {error.lineno}, column {error.colno}") from error
     except ValueError as error:
@@ -72,7 +74,8 @@ def check_value(value: object, *, where: str) -> None:
             raise DocumentError(f"{where}: nested deeper than {MAX_DEPTH} levels")
         problem = _problem(node)
         if problem:
-            raise DocumentError(f"{where}: {problem} at {place or 'the top'}")
+            wrong = NonFiniteError if isinstance(node, float) else DocumentError
+            raise wrong(f"{where}: {problem} at {place or 'the top'}")
         pending.extend(_children(node, place, depth + 1))
 
 
@@ -115,12 +118,16 @@ def _surrogate(text: str) -> str | None:
     return None
 
 
+class _NonFiniteTokenError(ValueError):
+    """Raised inside the parser."""
+
+
 def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a JSON number")
+    raise _NonFiniteTokenError(f"{name} is not a JSON number")
 
 
 def _finite(text: str) -> float:
     number = float(text)
     if not math.isfinite(number):
-        raise ValueError(f"{text[:40]} is too large for a double")
+        raise _NonFiniteTokenError(f"{text[:40]} is too large for a double")
     return number

@@ -18,7 +18,7 @@ from docassay.core.digest import digest_object
 from docassay.discovery.faults import Code, Fault, Faults, clip, shown
 from docassay.discovery.strict_json import check_value, parse_json
 from docassay.discovery.tasks import ASSOCIATION, GROUP, KINDS, Kind, Task
-from docassay.errors import DocumentError
+from docassay.errors import DocumentError, NonFiniteError
 
 __all__ = [
     "MAX_FILTERS",
@@ -240,7 +240,7 @@ def parse_submission(source: object, task: Task) -> Draft:
     try:
         value = _json_value(source)
     except DocumentError as error:
-        code = Code.NON_FINITE_NUMBER if "not a JSON number" in str(error) or "double" in str(error) else Code.NOT_JSON
+        code = Code.NON_FINITE_NUMBER if isinstance(error, NonFiniteError) else Code.NOT_JSON
         faults.add(code, "", str(error).removeprefix("submission: "), "strict JSON (UTF-8, finite numbers)")
         return Draft(None, (), faults.items, 1, None)
     findings, reason = _read_submission(value, task, faults)
