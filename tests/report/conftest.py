@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -54,7 +54,7 @@ def write_run(
     verdicts = [row for document in documents for row in _verdict_rows(document)]
     _write(path / "scores.parquet/part-00000.parquet", scores, scores_schema(MANIFEST))
     _write(path / "verdicts.parquet/part-00000.parquet", verdicts, verdicts_schema())
-    run = {"signature": signature, "options": {"suite_column": "suite"}, "digests": {"manifest": "sha256:" + "0" * 64}}
+    run = {"signature": signature, "options": {"suite_column": "suite"}, "manifest_digest": "0" * 64}
     (path / "run.json").write_text(json.dumps({**run, **(record or {})}))
     return path
 
@@ -130,3 +130,137 @@ def doc() -> type[Doc]:
 def run_writer() -> Callable[..., Path]:
     """Writes a run directory from documents."""
     return write_run
+
+
+HOSTILE = (
+    "<script>window.pwned=1</script>",
+    '"><img src=x onerror=window.pwned=1>',
+    "'; DROP TABLE rows; --",
+    "{{ 7*7 }} {% raw %} ${7*7}",
+    "\u202etxet desrever\u202c",
+    "control \x00\x01\x1b[31m\x7f",
+    "../../etc/passwd?x=1&y=2#z",
+    "שלום עולם",
+    "100%_\\ case",
+    "]]> <!-- </style></script> -->",
+)
+"""Text that would act where it is not shown inert."""
+
+
+@pytest.fixture(scope="session")
+def hostile() -> tuple[str, ...]:
+    """Text that would act where it is not shown inert."""
+    return HOSTILE
+
+
+@pytest.fixture(scope="session")
+def hostile_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run whose ids, addresses, values, suites and reasons are hostile, with one document of 10,000 rows."""
+    documents = [
+        Doc(
+            text,
+            [(f'["{i}{text[:5]}"]', "misread", text, text[::-1]) for i in range(3)]
+            + [("long", "misread", "x" * 200_000, "x" * 100_000 + "y" * 100_000), ("same", "matched", text, text)],
+            suite=text,
+        )
+        for text in HOSTILE
+    ]
+    documents.append(Doc("failed <b>", (), None, "error", HOSTILE[0] + "\nTraceback\nValueError: " + HOSTILE[1]))
+    documents.append(Doc("nothing", (), None, "nothing_to_score"))
+    rows = [(f"rows[{i}].v", "matched" if i % 10 else "misread", i, i if i % 10 else -1) for i in range(10_000)]
+    documents.append(Doc("large", [*rows, *((f"rows[p{i}].v", "invented_item", None, i) for i in range(50))]))
+    return write_run(tmp_path_factory.mktemp("hostile") / "run <i>'\"", documents)
+
+
+@pytest.fixture(scope="session")
+def plain_runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, ...]:
+    """Three runs of thirty documents in three suites, with failures, costs apart."""
+    folder = tmp_path_factory.mktemp("plain")
+    return tuple(
+        _plain_run(folder / name, step, fail) for name, step, fail in (("ant", 9, 0), ("bee", 5, 3), ("cat", 3, 1))
+    )
+
+
+def _plain_run(path: Path, step: int, fail: int) -> Path:
+    """Every `step`-th address is wrong, in turn misread, unfound, fabricated and invented."""
+    wrong = ("misread", "unfound", "fabricated", "invented_item", "invented_field")
+    documents = []
+    for place in range(30):
+        if place < fail:
+            documents.append(Doc(f"doc-{place:02}", (), f"suite-{place % 3}", "error", f"file {place} is no JSON"))
+            continue
+        rows = []
+        for i in range(20):
+            verdict = wrong[(place + i) % 5] if (place * 7 + i) % step == 0 else "matched"
+            address = f"rows[p{i}].v{i % 4}" if verdict == "invented_item" else f"rows[{i}].v{i % 4}"
+            rows.append((address, verdict, f"value {i}", f"value {i}" if verdict == "matched" else f"valve {i}"))
+        documents.append(Doc(f"doc-{place:02}", rows, f"suite-{place % 3}"))
+    return write_run(path, documents)
+
+
+BROWSER = Path("/usr/bin/chromium")
+BROWSER_ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    """Headless Chromium; tests are skipped where none is installed."""
+    if not BROWSER.exists():
+        pytest.skip(f"no Chromium at {BROWSER}")
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=str(BROWSER), args=BROWSER_ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@dataclass
+class Watched:
+    """A page, what its console said, and every request it made."""
+
+    page: Any
+    messages: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
+
+    def assert_quiet(self, origin: str) -> None:
+        """Nothing was complained about, nothing asked of another origin, and no hostile text has acted."""
+        assert self.messages == []
+        assert [url for url in self.requests if not url.startswith((origin, "data:"))] == []
+        assert self.page.evaluate("window.pwned") is None
+
+
+@pytest.fixture
+def watch(chromium: Any) -> Iterator[Callable[..., Watched]]:
+    """Opens pages in contexts of their own: `watch(width=390, color_scheme="dark", offline=True)`."""
+    contexts = []
+
+    def open_page(*, width: int = 1280, height: int = 900, **options: Any) -> Watched:
+        context = chromium.new_context(viewport={"width": width, "height": height}, **options)
+        contexts.append(context)
+        watched = Watched(context.new_page())
+        watched.page.set_default_timeout(20_000)
+        watched.page.on("console", lambda message: watched.messages.append(message.text))
+        watched.page.on("pageerror", lambda error: watched.messages.append(str(error)))
+        watched.page.on("request", lambda request: watched.requests.append(request.url))
+        return watched
+
+    yield open_page
+    for context in contexts:
+        context.close()
+
+
+ACCESSIBILITY = (Path(__file__).parent / "accessibility.js").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="session")
+def accessibility_faults() -> Callable[[Any], list[str]]:
+    """What is wrong with a page for those who see little or nothing: contrast below WCAG AA, names, landmarks, ids."""
+    return lambda page: list(page.evaluate(ACCESSIBILITY))

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from docassay.errors import MissingDependencyError
 from docassay.report import numbers
-from docassay.report.text import shortened, xml
+from docassay.report.text import shortened, visible, xml
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -307,7 +307,7 @@ def _series(index: int) -> str:
 def _short(label: str) -> str:
     if len(label) > _LABEL:
         label = f"{label[: _LABEL // 2]}…{label[-(_LABEL // 2 - 1) :]}"  # what tells ids apart is often at their end
-    return xml(label)
+    return xml(visible(label))
 
 
 def _svg(draw: Callable[[Figure, Axes], None], title: str, *, width: float, height: float) -> str:

@@ -64,7 +64,7 @@
       head: ["task", "finding", "quality", "support", "labels", "gates", "claim"],
       row: (one) => {
         const line = row(() => go({ id: one.id }), el("th", { scope: "row" }, bdi(one.shown_task, "id")), td(bdi(one.finding_id, "id")), td(figure(one.quality, "uncertain"), "n"), td(support(one.support)),
-          td(one.labels === null ? missing("no estimate") : one.labels), td(one.gates.length ? one.gates.join(", ") : "none fired"), td(bdi(one.claim), "claim"));
+          td(one.labels === null ? missing("no estimate") : one.labels), td(one.gates.length ? one.gates.join(", ") : "none fired"), td(el("span", { class: "clamp" }, bdi(one.claim)), "claim"));
         line.dataset.id = one.id;
         return line;
       },
@@ -133,7 +133,7 @@
     $("detail-title").replaceChildren(bdi(one.title, "id"));
     const labels = (agreement) => go({ tab: "labels", filters: { judge: one.judge, task_id: one.task, finding_id: one.finding, ...(agreement ? { agreement } : {}) } });
     const link = (text, agreement) => el("button", { type: "button", on: { click: () => labels(agreement) } }, text);
-    $("detail-body").replaceChildren(
+    $("detail-body").replaceChildren(...[
       el("blockquote", {}, bdi(one.claim)),
       el("dl", { class: "facts" },
         fact("quality", figure(one.quality, "uncertain")), fact("judge", support(one.supports.judge)), fact("gate allows", support(one.supports.gate)), fact("effective", support(one.supports.effective)),
@@ -149,7 +149,8 @@
       one.evidence.length ? el("h3", {}, "Quotes in context") : null,
       ...one.evidence.map((quote) => el("p", { class: "quote" }, el("span", { class: "role" }, quote.role), " ", bdi(quote.doc, "id"), el("br"), el("span", { class: "cut" }, quote.before), el("mark", { class: "came" }, bdi(quote.quote)), el("span", { class: "cut" }, quote.after))),
       one.limitations.length ? el("h3", {}, "Limitations the submission states") : null,
-      one.limitations.length ? el("ul", {}, ...one.limitations.map((text) => el("li", {}, bdi(text)))) : null);
+      one.limitations.length ? el("ul", {}, ...one.limitations.map((text) => el("li", {}, bdi(text)))) : null,
+    ].filter((part) => part !== null));
     $("detail").scrollTop = 0;
     markCurrent();
   };

@@ -274,6 +274,5 @@ def _document_paths(run: Run, root: str | None) -> dict[str, Path]:
 
 
 def _root_of(run: Run) -> str:
-    options = run.record.get("options")
-    root = options.get("root") if isinstance(options, Mapping) else None
+    root = run.record.get("root")
     return root if isinstance(root, str) and root else "."
