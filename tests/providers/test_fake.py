@@ -32,8 +32,11 @@ def test_a_request_needs_a_key_and_a_known_address() -> None:
         url = fake.url("mistral") + "/v1/ocr"
         assert httpx.post(url, json={}).status_code == 401
         assert httpx.get(url, headers={"Authorization": "Bearer x"}).status_code == 404
-        assert httpx.get(fake.url("reducto") + "/job/none", headers={"Authorization": "Bearer x"}).status_code == 404
-        assert [request.key for request in fake.seen()] == ["", "x"]
+        headers = {"Authorization": "Bearer x"}
+        assert httpx.get(fake.url("reducto") + "/job/none", headers=headers).status_code == 404
+        unknown = httpx.post(fake.url("reducto") + "/extract_async", headers=headers, json={"input": "file-9"})
+        assert (unknown.status_code, unknown.json()) == (404, {"error": "there is no file 'file-9'"})
+        assert [request.key for request in fake.seen()] == ["", "x", "x"]
 
 
 def test_unknown_names_are_refused() -> None:

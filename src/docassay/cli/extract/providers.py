@@ -50,11 +50,18 @@ def _list(found: list[Listed]) -> None:
         if item.spec is None:
             table.add_row(item.name, "", "", f"cannot be used: {item.fault}")
             continue
-        needed = [source for source in item.spec.credentials if source.required]
-        keys = ", ".join(" or ".join(source.variables) for source in needed)
-        state = "yes" if all(_variable(source) for source in needed) else "no"
-        table.add_row(item.name, keys or "none needed", state if needed else "", item.spec.summary)
+        table.add_row(item.name, *_keys(item.spec), item.spec.summary)
     out_console().print(table, highlight=False, markup=False)
+
+
+def _keys(spec: ProviderSpec) -> tuple[str, str]:
+    """Where the keys come from, and whether they are set; of optional ones only where there is no other."""
+    needed = [source for source in spec.credentials if source.required]
+    shown = needed or [source for source in spec.credentials if source.secret]
+    if not shown:
+        return "none needed", ""
+    keys = ", ".join(" or ".join(source.variables) for source in shown)
+    return keys if needed else f"{keys} (not always)", "yes" if all(_variable(source) for source in shown) else "no"
 
 
 def _detail(spec: ProviderSpec) -> None:
