@@ -57,3 +57,46 @@ def shuffled(node: Any, chance: random.Random) -> Any:
     if isinstance(node, list):
         return [shuffled(element, chance) for element in chance.sample(node, len(node))]
     return node
+
+
+BOOKS = an_object(
+    books=an_array(
+        an_object(
+            title=TEXT,
+            chapters=an_array(
+                an_object(heading=TEXT, keywords=an_array(TEXT), sections=an_array(an_object(x=TEXT, y=TEXT, z=TEXT)))
+            ),
+        )
+    )
+)
+
+
+def library(chance: random.Random, books: int, distinct: int) -> dict[str, Any]:
+    """Books of up to six chapters of up to seven sections, of so many distinct words."""
+
+    def word() -> str:
+        return f"word{chance.randrange(distinct)}"
+
+    def section() -> dict[str, str]:
+        return {key: word() for key in "xyz" if chance.random() < 0.9}
+
+    def chapter() -> dict[str, Any]:
+        sections = [section() for _ in range(chance.randrange(8))]
+        return {"heading": word(), "keywords": [word() for _ in range(chance.randrange(4))], "sections": sections}
+
+    def book() -> dict[str, Any]:
+        return {"title": word(), "chapters": [chapter() for _ in range(chance.randrange(1, 7))]}
+
+    return {"books": [book() for _ in range(books)]}
+
+
+def misread(node: Any, chance: random.Random, errors: float, distinct: int) -> Any:
+    """A reading of a document: that share of values wrong, some fields and elements missing, arrays shuffled."""
+    if isinstance(node, dict):
+        return {
+            key: misread(below, chance, errors, distinct) for key, below in node.items() if chance.random() > errors / 3
+        }
+    if isinstance(node, list):
+        kept = [misread(below, chance, errors, distinct) for below in node if chance.random() > errors / 2]
+        return chance.sample(kept, len(kept))
+    return f"word{chance.randrange(distinct)}" if chance.random() < errors else node

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from docassay import score
-from documents import SCHEMA, documents
+from documents import BOOKS, SCHEMA, documents, library, misread
 
 peer = pytest.importorskip("omni_extract_bench", reason="omni-extract-bench is not installed: nothing to compare with")
 
@@ -165,3 +166,11 @@ def test_any_order(pair: tuple[Any, Any], schema: Any, order_matters: list[str])
 @given(documents(longest=5), documents(longest=5))
 def test_nested_rows_with_ties(prediction: Any, gold: Any) -> None:
     compare(prediction, gold, SCHEMA, [])
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_books_of_chapters_of_sections(seed: int) -> None:
+    chance = random.Random(seed)
+    distinct = chance.choice([2, 3, 8, 50])
+    gold = library(chance, chance.randrange(1, 7), distinct)
+    compare(misread(gold, chance, chance.choice([0.05, 0.2, 0.6]), distinct), gold, BOOKS, [])

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from brute_force import Omni, Outcome, Sound, leaves, rows, size
 from docassay import Score, score
 from docassay.extraction.metric import METRICS
-from documents import ARRAYS, SCHEMA, documents, shuffled, values
+from documents import ARRAYS, BOOKS, SCHEMA, documents, library, misread, shuffled, values
 
 every_metric = pytest.mark.parametrize("metric", sorted(METRICS))
 seeds = st.integers(0, 2**32 - 1).map(random.Random)
@@ -282,6 +282,26 @@ def low_cardinality_row(chance: random.Random) -> dict[str, Any]:
     fields = {name: chance.choice("ABCD") for name in "abcde" if chance.random() < 0.8}
     tags = [chance.choice("AB") for _ in range(chance.randrange(3))]
     return {**fields, "tags": tags}
+
+
+@every_metric
+@pytest.mark.parametrize("seed", range(6))
+def test_nested_documents_do_not_depend_on_order(metric: str, seed: int) -> None:
+    chance = random.Random(seed)
+    distinct = chance.choice([2, 3, 8, 50])
+    gold = library(chance, chance.randrange(2, 9), distinct)
+    prediction = misread(gold, chance, chance.choice([0.05, 0.3]), distinct)
+    plain = score(prediction, gold, BOOKS, metric=metric)
+    mixed = score(shuffled(prediction, chance), shuffled(gold, chance), BOOKS, metric=metric)
+    assert counts(mixed) == counts(plain)
+    assert mixed.matched_rows == plain.matched_rows
+
+
+@given(documents(longest=4), documents(longest=4))
+def test_sound_reaches_at_least_the_accuracy_of_omni(prediction: Any, gold: Any) -> None:
+    """Where both read values alike: sound/1 may take any pairing that omni/1 may, and looks for the most accurate."""
+    sound, omni = (score(prediction, gold, SCHEMA, metric=metric) for metric in ("sound/1", "omni/1"))
+    assert (sound.accuracy or 0) >= (omni.accuracy or 0)
 
 
 @given(st.lists(values, max_size=12), st.lists(values, max_size=12))
