@@ -76,10 +76,12 @@ def _closed_groups(found: re.Match[str]) -> str:
     return _NO_BREAK.sub("'", found[0])
 
 
-_NO_BREAK = re.compile("[\u00a0\u202f\u2007\u2009]")
+_BREAKS = "[\u00a0\u202f\u2007\u2009]"
+_NO_BREAK = re.compile(_BREAKS)
 _NO_BREAK_GROUPS = re.compile(
-    f"(?<![0-9]){'[1-9][0-9]{0,2}'}(?:{_NO_BREAK.pattern}[0-9]{{3}})+(?!{_NO_BREAK.pattern}?[0-9])"
+    f"(?<![0-9])(?<![0-9]{_BREAKS})[1-9][0-9]{{0,2}}(?:{_BREAKS}[0-9]{{3}})++(?!{_BREAKS}?[0-9])"
 )
+
 
 # Digits in special shapes: where plain digits would run into their neighbours, a mark keeps them apart
 
