@@ -424,12 +424,10 @@ def _coverage_tables(counts: dict[str, CheckerCounts]) -> Iterator[str]:
     yield ""
     yield "| disagreement over the sample, minus that over the population | " + " | ".join(counts) + " |"
     yield "| --- |" + " ---: |" * len(counts)
-    for title, name in {"raw: mean": "raw_bias", "weighted by the design: mean": "weighted_bias"}.items():
-        yield (
-            f"| {title} | "
-            + " | ".join(f"{100 * np.mean(getattr(c, name)):+.1f} points" for c in counts.values())
-            + " |"
-        )
+    for title, name in {"raw": "raw_bias", "weighted by the design": "weighted_bias"}.items():
+        found = [100 * np.array(getattr(row, name)) for row in counts.values()]
+        yield f"| {title}: mean | " + " | ".join(f"{errors.mean():+.1f} points" for errors in found) + " |"
+        yield f"| {title}: largest in 19 of 20 | " + " | ".join(_usual_most(errors) for errors in found) + " |"
     yield ""
     yield "How often the sign of the claim is the sign that the checker's labels give over the whole population:\n"
     yield "| verdict | " + " | ".join(counts) + " |"
@@ -438,6 +436,10 @@ def _coverage_tables(counts: dict[str, CheckerCounts]) -> Iterator[str]:
         cells = [_share(row.verdicts.get(verdict.value, [])) for row in counts.values()]
         yield f"| {verdict.value} | {' | '.join(cells)} |"
     yield ""
+
+
+def _usual_most(errors: NDArray[np.float64]) -> str:
+    return f"{np.quantile(np.abs(errors), 0.95):.1f} points"
 
 
 def _share(values: Sequence[bool]) -> str:
@@ -468,7 +470,7 @@ def _real_annotators(rounds: int) -> Iterator[str]:
     yield (
         f"{len(rows):,} complaint narratives with a gold product and the labels of {len(models)} models. One condition "
         "per product, arms by length of text (below the median, from it on), each of "
-        f"{len(models) * (len(models) - 1)} pairs as claimant and checker, {rounds} audits of {BUDGET} documents each. "
+        f"{len(models) * (len(models) - 1)} pairs as claimant and checker, {rounds} audits each of {BUDGET} documents. "
         f"The checker's error rates are measured on {GOLD_SLICE} documents with gold labels, drawn anew every time: "
         "one pair of rates for both arms, or a pair for each arm.\n"
     )
