@@ -23,7 +23,11 @@ from docassay.cli.common import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from rich.console import RenderableType
+
     from docassay.pipelines.lint_table import LintReport, TableFinding
+
+_LONGEST = 240
 
 
 @click.command(cls=SpreadCommand)
@@ -141,8 +145,18 @@ def _show(report: LintReport) -> None:
     for code, findings in report.examples.items():
         console.print(Text(code, style="bold"))
         for finding in findings:
-            where = f"  {finding.doc_id} {finding.address}".rstrip()
-            console.print(Text(f"{where}: {finding.found}").append(f"  ({finding.advice})", style="dim"))
+            console.print(_example(finding))
+
+
+def _example(finding: TableFinding) -> RenderableType:
+    from rich.padding import Padding
+    from rich.text import Text
+
+    from docassay.report.text import shortened, visible
+
+    where = f"{finding.doc_id} {finding.address}".rstrip()
+    told = Text(visible(f"{where}: {shortened(finding.found, _LONGEST)}"))
+    return Padding(told.append(f"\n{visible(shortened(finding.advice, _LONGEST))}", style="dim"), (0, 0, 0, 2))
 
 
 def _summary(report: LintReport) -> str:

@@ -41,8 +41,11 @@ def violations(
         kind.check_schema(schema)
         # a registry of its own, for the validator's would fetch what a reference names from the network
         errors = list(kind(schema, registry=Registry()).iter_errors(_with_doubles(document)))
-    except (exceptions.SchemaError, exceptions.UnknownType, Unresolvable, re.error) as fault:
-        yield finding("schema_invalid", (), _one_line(str(getattr(fault, "message", fault))), "correct the schema")
+    except exceptions.SchemaError as fault:
+        yield finding("schema_invalid", (), _one_line(f"{fault.json_path}: {fault.message}"), "correct the schema")
+        return
+    except (exceptions.UnknownType, Unresolvable, re.error) as fault:
+        yield finding("schema_invalid", (), _one_line(str(fault)), "correct the schema")
         return
     for error in errors:
         steps: Steps = tuple(error.absolute_path)
