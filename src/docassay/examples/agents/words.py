@@ -14,7 +14,7 @@ from scipy import sparse
 
 from docassay.discovery.corpus import Corpus
 
-__all__ = ["WordTable", "count_words", "stem"]
+__all__ = ["WORD", "WordTable", "count_words", "stem"]
 
 WORD = re.compile(r"[^\W\d_]{3,}")
 SHORTEST_STEM = 4
