@@ -196,6 +196,7 @@
     $("detail-body").replaceChildren(
       el("p", { class: "because" }, verdictTag(one.verdict), ": ", bdi(one.reason)),
       el("div", { class: "sides" }, side("ground truth", one.gold, one.gold_reading, "gone"), side("prediction", one.predicted, one.predicted_reading, "came")));
+    $("detail").dataset.id = one.id;
     markCurrent();
     await Promise.all([showTree(one, signal), showPdf(one, signal)]);
   };

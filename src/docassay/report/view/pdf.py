@@ -107,8 +107,10 @@ class Documents:
             page = document[number]
             width, height = page.get_size()
             text = page.get_textpage()
-            searcher = text.search(spelling, match_case=False, match_whole_word=_is_word(spelling))
+            searcher = text.search(spelling, match_case=False)
             while (occurrence := searcher.get_next()) is not None and found < MAX_BOXES:
+                if not _stands_alone(text, *occurrence):
+                    continue
                 found += 1
                 for rect in range(text.count_rects(*occurrence)):
                     left, bottom, right, top = text.get_rect(rect)
@@ -186,6 +188,19 @@ def _date_spellings(text: str) -> Iterator[str]:
         yield one.format(y=year, m=month, d=day)
 
 
-def _is_word(spelling: str) -> bool:
-    """A short value must stand alone: a `1` inside every number says nothing."""
-    return len(spelling) <= 4 and spelling.isalnum()
+def _stands_alone(text: Any, index: int, count: int) -> bool:
+    """Whether an occurrence is a value of its own: not part of a word or of a longer number around it."""
+    start = max(0, index - 2)
+    before = text.get_text_range(start, index - start) if index else ""
+    after = text.get_text_range(index + count, min(2, text.count_chars() - index - count))
+    inside = text.get_text_range(index, count)
+    return not (_continues(inside, after) or _continues(inside[::-1], before[::-1]))
+
+
+def _continues(inside: str, beyond: str) -> bool:
+    """Whether what is beyond the end belongs to the same word or number."""
+    if not inside or not beyond or not (inside[-1].isascii() and inside[-1].isalnum()):
+        return False
+    if beyond[0].isascii() and beyond[0].isalnum():
+        return True
+    return inside[-1].isdigit() and beyond[0] in ".," and beyond[1:].isdigit()
