@@ -41,10 +41,7 @@ def open_source(path: str) -> Source:
     Raises:
         ManifestError: there is none, or it cannot be read; the message names the file and the place in it.
     """
-    system, inner = file_system(path)
-    system.invalidate_cache()
-    if not system.exists(inner):
-        raise ManifestError(f"{path}: no such manifest")
+    system, inner = _found(path)
     if system.isdir(inner):
         return _parquet(path, system, _parts(path, system, inner))
     name = inner.lower().removesuffix(".gz")
@@ -60,12 +57,24 @@ def open_source(path: str) -> Source:
 
 
 def source_digest(path: str) -> str:
-    """SHA-256 (hex) of a table's file; of a directory, of its parts' names and digests."""
-    system, inner = file_system(path)
+    """SHA-256 (hex) of a table's file; of a directory, of its parts' names and digests.
+
+    Raises:
+        ManifestError: there is none.
+    """
+    system, inner = _found(path)
     if not system.isdir(inner):
         return _digest(system, inner)
     told = [f"{part[len(inner) :]} {_digest(system, part)}\n" for part in _parts(path, system, inner)]
     return hashlib.sha256("".join(told).encode()).hexdigest()
+
+
+def _found(path: str) -> tuple[Any, str]:
+    system, inner = file_system(path)
+    system.invalidate_cache()
+    if not system.exists(inner):
+        raise ManifestError(f"{path}: no such manifest")
+    return system, inner
 
 
 # Parquet

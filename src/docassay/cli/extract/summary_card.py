@@ -23,10 +23,10 @@ DIGITS = 2
 def summary_card(run: TableRun) -> RenderableType:
     """The card of a finished run."""
     summary = run.summary
-    parts: list[RenderableType] = [Text(f"{run.metric} · {run.path}", style="bold", overflow="fold"), _metrics(summary)]
+    parts: list[RenderableType] = [_whole(f"{run.metric} · {run.path}", "bold"), _metrics(summary)]
     if summary.suites:
         parts += [Text(), _suites(summary)]
-    parts += [Text(), _errors(summary.flat), Text(), Text(coverage(summary.flat)), Text(summary.signature, style="dim")]
+    parts += [Text(), _errors(summary.flat), Text(), Text(coverage(summary.flat)), _whole(summary.signature, "dim")]
     return Stack(*parts)
 
 
@@ -38,6 +38,11 @@ def coverage(group: Group) -> str:
     others = [f"{count(group.errors)} failed"] if group.errors else []
     others += [f"{count(group.nothing_to_score)} with nothing to score"] if group.nothing_to_score else []
     return f"{told}; {', '.join(others)}." if others else f"{told}."
+
+
+def _whole(text: str, style: str) -> Text:
+    """A line to be copied, which is not broken."""
+    return Text(text, style=style, no_wrap=True, overflow="ignore")
 
 
 def _metrics(summary: Summary) -> Table:
