@@ -11,7 +11,7 @@ from docassay.pipelines.report_folder import REPORT_FILE
 from docassay.pipelines.run_data import is_extraction_run
 from docassay.report.options import ReportOptions
 
-__all__ = ["ReportOptions", "Written", "make_report"]
+__all__ = ["ReportOptions", "Written", "kind_of", "make_report"]
 
 
 @dataclass(frozen=True, slots=True)

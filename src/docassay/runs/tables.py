@@ -26,6 +26,7 @@ __all__ = [
     "SCORES",
     "STATUSES",
     "VERDICTS",
+    "PartWriter",
     "inputs_schema",
     "json_text",
     "part_rows",
