@@ -161,7 +161,5 @@ def _example(finding: TableFinding) -> RenderableType:
 
 def _summary(report: LintReport) -> str:
     total = sum(report.counts.values())
-    looked = f"{report.linted:,} ground truths of {report.rows:,} rows"
-    if report.runs:
-        looked += f", and what {len(report.runs)} runs agree on"
-    return f"{looked}: {total:,} findings" if total else f"{looked}: nothing found"
+    asked = f" and what {len(report.runs)} runs agree on" if report.runs else ""
+    return f"ground truths: {report.linted:,} (of {report.rows:,} rows){asked}; findings: {total:,}"

@@ -105,7 +105,7 @@ def score(
     Example:
       docassay extract score --manifest jobs.parquet --out run/ --workers 8
     """
-    from docassay.cli.extract.summary_card import summary_card
+    from docassay.cli.extract.summary_card import print_summary
     from docassay.pipelines.score_table import score_table
 
     options |= {"root": root, "verdicts": not no_verdicts}
@@ -119,7 +119,7 @@ def score(
         print_json(told if isinstance(scored, tuple) else told[0])
     else:
         for run in runs:
-            out_console().print(summary_card(run))
+            print_summary(out_console(), run)
     return _flag(runs, fail_under, quiet)
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from rich.console import Group as Stack
-from rich.console import RenderableType
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -20,14 +19,16 @@ if TYPE_CHECKING:
 DIGITS = 2
 
 
-def summary_card(run: TableRun) -> RenderableType:
-    """The card of a finished run."""
+def print_summary(console: Console, run: TableRun) -> None:
+    """Print the card of a finished run; paths and signatures, which are copied, in one line each."""
     summary = run.summary
-    parts: list[RenderableType] = [_whole(f"{run.metric} · {run.path}", "bold"), _metrics(summary)]
-    if summary.suites:
-        parts += [Text(), _suites(summary)]
-    parts += [Text(), _errors(summary.flat), Text(), Text(coverage(summary.flat)), _whole(summary.signature, "dim")]
-    return Stack(*parts)
+    console.print(Text(f"{run.metric} · {run.path}", style="bold"), soft_wrap=True)
+    tables = [_metrics(summary), *([_suites(summary)] if summary.suites else []), _errors(summary.flat)]
+    for table in tables:
+        console.print(table)
+        console.print()
+    console.print(Text(coverage(summary.flat)), soft_wrap=True)
+    console.print(Text(summary.signature, style="dim"), soft_wrap=True)
 
 
 def coverage(group: Group) -> str:
@@ -38,11 +39,6 @@ def coverage(group: Group) -> str:
     others = [f"{count(group.errors)} failed"] if group.errors else []
     others += [f"{count(group.nothing_to_score)} with nothing to score"] if group.nothing_to_score else []
     return f"{told}; {', '.join(others)}." if others else f"{told}."
-
-
-def _whole(text: str, style: str) -> Text:
-    """A line to be copied, which is not broken."""
-    return Text(text, style=style, no_wrap=True, overflow="ignore")
 
 
 def _metrics(summary: Summary) -> Table:
