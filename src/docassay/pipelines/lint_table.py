@@ -14,7 +14,14 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from docassay.errors import DocassayError, DocumentError, ManifestError, MissingDependencyError, RunMismatchError
+from docassay.errors import (
+    DocassayError,
+    DocumentError,
+    InputError,
+    ManifestError,
+    MissingDependencyError,
+    RunMismatchError,
+)
 from docassay.extraction.document import load_json
 from docassay.extraction.lint import CODES, LintFinding, lint
 from docassay.pipelines.pairing import what_matters
@@ -244,7 +251,7 @@ def _comparable(paths: Sequence[str | Path]) -> list[Run]:
     if not paths:
         return []
     if len(paths) == 1:
-        raise RunMismatchError("one run alone cannot tell where all systems agree; name two or more")
+        raise InputError("one run alone cannot tell where all systems agree; name two or more")
     runs = open_runs([Path(path) for path in paths])
     first = runs[0]
     for other in runs[1:]:
