@@ -24,6 +24,7 @@ __all__ = [
     "Partition",
     "QuoteRecord",
     "Report",
+    "RunTotals",
     "TaskRecord",
     "as_json",
 ]
@@ -42,6 +43,19 @@ class Costs:
     input_tokens: int | None
     output_tokens: int | None
     cost: float | None
+    answers_without_cost: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunTotals:
+    """What all judge runs into a folder sent, whether or not it went into a review.
+
+    requests: HTTP requests. stated_cost: USD that endpoints stated.
+    """
+
+    runs: int
+    requests: int
+    stated_cost: float
     answers_without_cost: int
 
 
@@ -172,6 +186,7 @@ class JudgeReport:
     tasks: tuple[TaskRecord, ...]
     controls: tuple[ControlCount, ...]
     costs: Costs
+    runs: RunTotals
 
 
 @dataclass(frozen=True, slots=True)

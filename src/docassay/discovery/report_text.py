@@ -128,7 +128,10 @@ def _costs(judge: JudgeReport) -> list[str]:
     tokens = f"{_count(costs.input_tokens)} input and {_count(costs.output_tokens)} output tokens"
     stated = DASH if costs.cost is None else f"${costs.cost:.4f}"
     unstated = f" ({costs.answers_without_cost} answers stated no cost)" if costs.answers_without_cost else ""
-    return [f"{costs.answers} answers went into these reviews: {tokens}, stated cost {stated}{unstated}.", ""]
+    went = f"{costs.answers} answers went into these reviews: {tokens}, stated cost {stated}{unstated}."
+    runs = judge.runs
+    sent = f"All {runs.runs} runs together sent {runs.requests} requests, stated cost ${runs.stated_cost:.4f}."
+    return [went, *([sent] if runs.requests else []), ""]
 
 
 def _count(value: int | None) -> str:

@@ -29,6 +29,7 @@ from docassay.discovery.outcome import (
     Partition,
     QuoteRecord,
     Report,
+    RunTotals,
     TaskRecord,
 )
 from docassay.discovery.quality import TaskStatus
@@ -342,6 +343,7 @@ def _judge_report(
         tasks=tuple(rows),
         controls=_controls(folder, judge, rows),
         costs=_sum_costs([row.costs for row in rows if row.costs is not None]),
+        runs=_run_totals(folder.runs()),
     )
 
 
@@ -373,7 +375,7 @@ def _controls(folder: ReviewFolder, judge: JudgeRecord, rows: Sequence[TaskRecor
 def costs_of(receipts: Sequence[Mapping[str, Any]]) -> Costs:
     """What a review took, by its receipts; what is not a number counts as not stated."""
     usage = [used for receipt in receipts if isinstance(used := receipt.get("usage"), Mapping)]
-    stated = [float(cost) for receipt in receipts if _is_amount(cost := receipt.get("cost"))]
+    stated = _amounts([receipt.get("cost") for receipt in receipts])
     return Costs(
         answers=len(receipts),
         input_tokens=_sum([row.get("input_tokens") for row in usage]),
@@ -394,13 +396,23 @@ def _sum_costs(costs: Sequence[Costs]) -> Costs:
     )
 
 
-def _is_amount(value: Any) -> bool:
-    """Whether it can be what an answer took: no text, no boolean, nothing beyond every bill."""
-    return type(value) in (int, float) and 0 <= value <= MOST
+def _run_totals(runs: Sequence[Mapping[str, Any]]) -> RunTotals:
+    stated = _amounts([run.get("stated") for run in runs])
+    return RunTotals(
+        runs=len(runs),
+        requests=_sum([run.get("calls") for run in runs]) or 0,
+        stated_cost=sum(stated),
+        answers_without_cost=_sum([run.get("answers_without_cost") for run in runs]) or 0,
+    )
+
+
+def _amounts(values: Sequence[Any]) -> list[float]:
+    """Those that can be what an answer took: no text, no boolean, nothing beyond every bill."""
+    return [float(value) for value in values if type(value) in (int, float) and 0 <= value <= MOST]
 
 
 def _sum(values: Sequence[Any]) -> int | None:
-    known = [value for value in values if type(value) is int and _is_amount(value)]
+    known = [value for value in values if type(value) is int and 0 <= value <= MOST]
     return sum(known) if known else None
 
 

@@ -149,7 +149,7 @@ def plan_questions(data: TaskData, options: JudgeOptions) -> tuple[Question, ...
         submission, _ = read_submission(options.submissions, task, corpus)
         if submission is None or submission.abstains or folder.review_path(task.task_id, submission.digest).exists():
             continue
-        questions += _planned(task, submission, corpus, folder, options.budget)
+        questions += _planned(task, submission, corpus, folder, options)
         reference = references.by_task.get(task.task_id)
         if reference is not None:
             ids = [finding.finding_id for finding in submission.findings]
@@ -376,10 +376,12 @@ async def _control(judge: Judge, control: Control) -> tuple[ControlResult, ...]:
     return answer
 
 
-def _planned(task: Task, submission: Submission, corpus: Corpus, folder: ReviewFolder, budget: int) -> list[Question]:
+def _planned(
+    task: Task, submission: Submission, corpus: Corpus, folder: ReviewFolder, options: JudgeOptions
+) -> list[Question]:
     if task.profile != "discovery":
         return [assessment_question(task, submission, corpus)]
-    sample = audit_sample(submission, corpus, seed=folder.kept_seed(submission) or "plan", budget=budget)
+    sample = audit_sample(submission, corpus, seed=folder.kept_seed(submission) or "plan", budget=options.budget)
     claims = claimed_states(submission)
     # As if the checker agreed everywhere: about as long as what it will say.
     agreed = tuple(
@@ -392,4 +394,6 @@ def _planned(task: Task, submission: Submission, corpus: Corpus, folder: ReviewF
     )
     blind = [question for _, question in blind_questions(submission, corpus, sample)]
     gates = gate_findings(submission, agreed)
-    return [*blind, assessment_question(task, submission, corpus, sample, agreed, gates)]
+    controls = make_controls(task, submission, corpus, sample, agreed, options.controls)
+    assessment = assessment_question(task, submission, corpus, sample, agreed, gates)
+    return [*blind, assessment, *(control.question for control in controls)]

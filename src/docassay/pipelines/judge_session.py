@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -21,6 +21,9 @@ from docassay.runs.lock import locked
 from docassay.runs.store import Store
 
 __all__ = ["JudgeRun", "Limits", "judge_with_model", "judge_with_oracle", "plan_with_model", "sample_only"]
+
+Watch = Callable[[int, int], None]
+"""Told how many answers there were, and how many of them were kept from before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +63,18 @@ class JudgeRun:
 
 
 def judge_with_model(
-    data: TaskData, settings: ModelSettings, options: JudgeOptions, limits: Limits, *, stop: Stop | None = None
+    data: TaskData,
+    settings: ModelSettings,
+    options: JudgeOptions,
+    limits: Limits,
+    *,
+    stop: Stop | None = None,
+    watch: Watch = lambda answered, kept: None,
 ) -> JudgeRun:
     """Blind check and assessment by a model; every answer is kept in the folder's `answers.sqlite` as it arrives.
+
+    `stop` may be asked, from any thread, to begin nothing new; `watch` is told after every answer how many there were,
+    and how many of them were kept from before.
 
     Raises:
         RunLockedError: another process judges into this folder.
@@ -70,7 +82,7 @@ def judge_with_model(
         CredentialError: no key is set.
     """
     try:
-        return asyncio.run(_with_model(data, settings, options, limits, stop or Stop()))
+        return asyncio.run(_with_model(data, settings, options, limits, stop or Stop(), watch))
     except asyncio.CancelledError:  # the second Ctrl-C
         raise KeyboardInterrupt from None
 
@@ -108,7 +120,7 @@ def _offline(data: TaskData, judge: Judge | None, options: JudgeOptions) -> Judg
 
 
 async def _with_model(
-    data: TaskData, settings: ModelSettings, options: JudgeOptions, limits: Limits, stop: Stop
+    data: TaskData, settings: ModelSettings, options: JudgeOptions, limits: Limits, stop: Stop, watch: Watch
 ) -> JudgeRun:
     budget = Budget(max_calls=limits.max_calls, max_cost=limits.max_cost, prices=limits.prices)
     folder = ReviewFolder(options.out)
@@ -116,7 +128,7 @@ async def _with_model(
         async with ModelClient(
             settings.endpoint, cache=cache, budget=budget, policy=limits.policy, concurrency=limits.concurrency
         ) as client:
-            judge = _StoppableJudge(ModelJudge(client, settings), stop, limits.concurrency)
+            judge = _WatchedJudge(ModelJudge(client, settings), stop, watch, limits.concurrency)
             outcomes = await judge_submissions(data, judge, options)
         run = JudgeRun(outcomes, budget.calls, budget.spent, budget.stated, budget.answers_without_cost, stop.requested)
         _note(run, options)
@@ -129,12 +141,14 @@ def _note(run: JudgeRun, options: JudgeOptions) -> None:
     ReviewFolder(options.out).add_run({"docassay": docassay.__version__, "tasks": dict(states), **what})
 
 
-class _StoppableJudge:
-    """Begins no new question once asked to stop; what is in flight is finished and kept."""
+class _WatchedJudge:
+    """Begins no new question once asked to stop; what is in flight is finished and kept. Counts the answers."""
 
-    def __init__(self, judge: ModelJudge, stop: Stop, concurrency: int) -> None:
+    def __init__(self, judge: ModelJudge, stop: Stop, watch: Watch, concurrency: int) -> None:
         self._judge = judge
         self._stop = stop
+        self._watch = watch
+        self._answered = self._kept = 0
         self._slots = asyncio.Semaphore(concurrency)
 
     @property
@@ -149,4 +163,8 @@ class _StoppableJudge:
         async with self._slots:
             if self._stop.requested:
                 raise RunStoppedError("stopped as asked; what was answered is kept, and the same command goes on")
-            return await self._judge.answer(question, attempt)
+            reply = await self._judge.answer(question, attempt)
+        self._answered += 1
+        self._kept += reply.kept
+        self._watch(self._answered, self._kept)
+        return reply

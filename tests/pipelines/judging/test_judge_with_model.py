@@ -49,6 +49,7 @@ def test_every_submission_is_reviewed_and_scored(world: Any, scripted: Any, tmp_
     report = evaluate(world.data, EvaluateOptions(world.submissions("right"), (tmp_path / "reviews",)))
     assert [task.quality for task in report.judges[0].tasks] == [pytest.approx(83.5)] * 3
     assert report.judges[0].costs.cost == pytest.approx(run.stated)
+    assert (report.judges[0].runs.requests, report.judges[0].runs.stated_cost) == (run.calls, pytest.approx(run.stated))
 
 
 def test_a_second_run_asks_nothing(world: Any, scripted: Any, tmp_path: Path) -> None:
@@ -195,6 +196,8 @@ def test_a_dry_run_tells_the_calls_and_asks_nothing(world: Any, scripted: Any, t
     assert not (tmp_path / "reviews").exists()
     run = judge(world, scripted, world.submissions("right"), tmp_path / "reviews")
     assert planned.calls == pytest.approx(run.calls, abs=3)
+    more = plan_with_model(world.data, settings(scripted), replace(options, out=tmp_path / "new", controls=6), Limits())
+    assert planned.calls + 3 * 4 <= more.calls <= planned.calls + 3 * 6
 
 
 def test_another_configuration_is_refused_in_the_same_folder(world: Any, scripted: Any, tmp_path: Path) -> None:

@@ -130,6 +130,7 @@ def judge(**given: Any) -> int:
     from docassay.discovery.tasks import load_data
 
     data = load_data(given["data"])
+    given["console"] = err_console(given["quiet"])
     options = _options(given)
     if given["kind"] == "model" and given["dry_run"]:
         return _plan(data, given, options)
@@ -148,7 +149,7 @@ def judge(**given: Any) -> int:
 def _options(given: dict[str, Any]) -> JudgeOptions:
     from docassay.pipelines.judge_run import JudgeOptions, JudgeOutcome
 
-    console = err_console(given["quiet"])
+    console = given["console"]
 
     def progress(outcome: JudgeOutcome) -> None:
         note = f": {outcome.message}" if outcome.message else ""
@@ -180,9 +181,17 @@ def _run(data: TaskData, given: dict[str, Any], options: JudgeOptions) -> JudgeR
         return judge_session.judge_with_oracle(
             data, OracleJudge(data, given["planted"] or default_planted(given["data"])), options
         )
-    console = err_console(given["quiet"])
+    console = given["console"]
     stop = Stop(lambda: console.print("stopping: finishing what is in flight; Ctrl-C again stops at once"))
-    return judge_session.judge_with_model(data, _settings(given), options, _limits(given), stop=stop)
+    with console.status("judging") as status:
+        return judge_session.judge_with_model(
+            data,
+            _settings(given),
+            options,
+            _limits(given),
+            stop=stop,
+            watch=lambda answered, kept: status.update(f"{answered} answers, {kept} of them kept from before"),
+        )
 
 
 def _plan(data: TaskData, given: dict[str, Any], options: JudgeOptions) -> int:
