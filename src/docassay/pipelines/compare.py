@@ -170,7 +170,7 @@ def compare(base: str | Path, new: str | Path, options: CompareOptions | None = 
     with connect() as connection:
         attach(connection, runs)
         aligned = align(read_documents(connection, runs))
-        changed_truth = _changed_truth(connection)
+        changed_truth = _changed_truth(connection, aligned)
         if changed_truth and not chosen.allow_changed_truth:
             raise RunMismatchError(_truth_message(changed_truth, aligned))
         return _compare(connection, aligned, changed_truth, chosen)
@@ -261,6 +261,8 @@ def _field_lines(
     correction: str,
 ) -> tuple[Line, ...]:
     """Matched over all addresses of a field, pooled over the documents that both scored."""
+    if not all(one.run.keeps_verdicts for one in aligned.runs):
+        return ()
     both = aligned.scored(0) & aligned.scored(1)
     paired: list[PairedDifference] = []
     names: list[str] = []
@@ -346,8 +348,14 @@ def _turned(connection: duckdb.DuckDBPyConnection, matched_side: str, limit: int
     return tuple(AddressChange(*row) for row in rows)
 
 
-def _changed_truth(connection: duckdb.DuckDBPyConnection) -> list[str]:
-    """Documents scored in both runs whose ground-truth addresses or values are not the same."""
+def _changed_truth(connection: duckdb.DuckDBPyConnection, aligned: Aligned) -> list[str]:
+    """Documents scored in both runs whose ground-truth addresses or values are not the same.
+
+    Without the verdicts of both, all that can be seen is how many addresses the ground truth has.
+    """
+    if not all(one.run.keeps_verdicts for one in aligned.runs):
+        differs = aligned.scored(0) & aligned.scored(1) & (aligned.metric(0, "gold") != aligned.metric(1, "gold"))
+        return [doc for doc, changed in zip(aligned.doc_id, differs, strict=True) if changed]
     side = (
         "SELECT doc_id, address, gold_canon FROM verdicts_{run} "
         f"WHERE verdict IN {literal_list(GOLD_VERDICTS)} "
@@ -374,6 +382,9 @@ def _truth_message(documents: Sequence[str], aligned: Aligned) -> str:
 
 def _notes(aligned: Aligned, changed_truth: Sequence[str]) -> tuple[str, ...]:
     notes = version_notes(aligned.runs)
+    for one in aligned.runs:
+        if not one.run.keeps_verdicts:
+            notes.append(f"{one.run.name} was scored without verdicts, so fields and addresses are not compared")
     if changed_truth:
         notes.append(f"the ground truth differs in {len(changed_truth)} documents: {_some(changed_truth)}")
     for run, absent in zip(aligned.runs, aligned.absent, strict=True):

@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from docassay.core.columns import names
 from docassay.errors import InputError, MissingDependencyError
+from docassay.runs.tables import VERDICTS as COLUMNS
 
 if TYPE_CHECKING:
     import duckdb
@@ -49,6 +51,11 @@ class Run:
     def verdicts(self) -> str:
         """A pattern of the parts of the verdicts table."""
         return _parts(self.path / "verdicts.parquet")
+
+    @property
+    def keeps_verdicts(self) -> bool:
+        """Whether the run was asked to keep a row for each address."""
+        return (self.path / "verdicts.parquet").is_dir()
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,9 +134,12 @@ def connect(**config: str) -> duckdb.DuckDBPyConnection:
 
 
 def attach(connection: duckdb.DuckDBPyConnection, runs: Sequence[Run]) -> None:
-    """Make each run's tables the views `scores_0`, `verdicts_0`, `scores_1`, …"""
+    """Make each run's tables the views `scores_0`, `verdicts_0`, `scores_1`, …; without verdicts theirs is empty."""
     for index, run in enumerate(runs):
         for table, pattern in (("scores", run.scores), ("verdicts", run.verdicts)):
+            if table == "verdicts" and not run.keeps_verdicts:
+                connection.execute(f"CREATE VIEW verdicts_{index} AS {_NO_VERDICTS}")
+                continue
             parts = connection.read_parquet(pattern, hive_partitioning=False, filename=True, file_row_number=True)
             parts.create_view(f"{table}_{index}")
 
@@ -156,6 +166,13 @@ def literal_list(values: Iterable[str]) -> str:
     return "(" + ", ".join(f"'{value}'" for value in values) + ")"
 
 
+_NO_VERDICTS = (
+    "SELECT "
+    + ", ".join(f"NULL::VARCHAR AS {name}" for name in (*names(COLUMNS), "filename"))
+    + ", 0 AS file_row_number WHERE false"
+)
+
+
 def _open(path: Path, name: str) -> Run:
     if not is_extraction_run(path):
         raise InputError(
@@ -163,7 +180,7 @@ def _open(path: Path, name: str) -> Run:
             "(write one with: docassay extract score --manifest … --out …)"
         )
     for table in ("scores", "verdicts"):
-        if not any((path / f"{table}.parquet").glob("part-*.parquet")):
+        if (path / f"{table}.parquet").is_dir() and not any((path / f"{table}.parquet").glob("part-*.parquet")):
             raise InputError(f"{path / f'{table}.parquet'} has no parts; the run never finished, so run it again")
     return Run(path, name, _json(path / "run.json"), _json(path / "summary.json"))
 

@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     import duckdb
 
 MEANS = ("accuracy", "precision", "recall", "f1", "addresses_found", "addresses_read_right")
-COST_COLUMNS = ("cost",)
-TIME_COLUMNS = ("wall_seconds", "predict_seconds")
+COST_COLUMNS = ("predict_cost", "cost")
+UNIT_COLUMN = "predict_cost_unit"
+TIME_COLUMNS = ("predict_seconds", "wall_seconds")
 SUITES_DRAWN = 10
 DOCUMENT_ROWS = 3000
 """Documents in the table of all documents at most; further ones are counted, not listed."""
@@ -47,6 +48,8 @@ class Spending:
     cost: float | None
     """Mean over the documents that state one, in the vendor's unit."""
     cost_known: int
+    unit: str
+    """As the vendor states it; empty where it is not told, or not one."""
     seconds: float | None
     """Mean wall seconds of a prediction."""
     seconds_known: int
@@ -225,8 +228,14 @@ def build(paths: Sequence[Path], options: ReportOptions) -> ExtractionReport:
             plots=_plots(cards, ranking, suites, ordered),
             weightings=WEIGHTINGS,
             options=options,
-            notes=ranking.notes if ranking else (),
+            notes=(*(ranking.notes if ranking else ()), *_verdict_notes(runs)),
         )
+
+
+def _verdict_notes(runs: Sequence[Run]) -> Iterator[str]:
+    for run in runs:
+        if not run.keeps_verdicts:
+            yield f"{run.name} was scored without verdicts, so its fields and wrong values are not known"
 
 
 def _asked(options: ReportOptions) -> CompareOptions:
@@ -293,7 +302,15 @@ def _spending(connection: duckdb.DuckDBPyConnection, index: int) -> Spending:
     columns = {row[0]: row[1] for row in connection.execute(f"DESCRIBE scores_{index}").fetchall()}
     cost, cost_known = _known_mean(connection, index, columns, COST_COLUMNS)
     seconds, seconds_known = _known_mean(connection, index, columns, TIME_COLUMNS)
-    return Spending(cost, cost_known, seconds, seconds_known)
+    return Spending(cost, cost_known, _unit(connection, index, columns), seconds, seconds_known)
+
+
+def _unit(connection: duckdb.DuckDBPyConnection, index: int, columns: Mapping[str, str]) -> str:
+    if UNIT_COLUMN not in columns:
+        return ""
+    found = connection.execute(f"SELECT DISTINCT {UNIT_COLUMN} FROM scores_{index} WHERE {UNIT_COLUMN} IS NOT NULL")
+    units = [str(row[0]) for row in found.fetchall()]
+    return units[0] if len(units) == 1 else ""
 
 
 def _known_mean(
@@ -515,4 +532,5 @@ def _places(cards: Sequence[RunCard], name: str) -> Iterator[plots.Place]:
         spent = getattr(card.spending, name)
         mean = card.with_failures
         if spent is not None and mean.estimate is not None:
-            yield plots.Place(card.name, spent, mean.estimate, mean.low, mean.high, place)
+            unit = f" ({card.spending.unit})" if name == "cost" and card.spending.unit else ""
+            yield plots.Place(f"{card.name}{unit}", spent, mean.estimate, mean.low, mean.high, place)

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
+from docassay.core.statistics.intervals import intervals
 from docassay.errors import ArgumentValueError
 
 Floats = NDArray[np.float64]
@@ -166,21 +166,22 @@ def _compare(
     if not len(columns):
         return [_record(int(documents[c]), base[c], new[c], None) for c in range(present.shape[1])]
     some = [_Sums(side.numerators[:, columns], side.denominators[:, columns]) for side in sides]
-    low, high = _bootstrap(some, groups, documents[columns], generator, level, resamples)
+    ends = _bootstrap(some, groups, documents[columns], generator, level, resamples)
     p_values = _permute(some, groups, generator, permutations)
-    tested = {int(c): (low[i], high[i], p_values[i]) for i, c in enumerate(columns)}
+    tested = {int(c): (*ends[i], float(p_values[i])) for i, c in enumerate(columns)}
     return [_record(int(documents[c]), base[c], new[c], tested.get(c)) for c in range(present.shape[1])]
 
 
-def _record(documents: int, base: float, new: float, tested: tuple[float, float, float] | None) -> PairedDifference:
+def _record(
+    documents: int, base: float, new: float, tested: tuple[float | None, float | None, float] | None
+) -> PairedDifference:
     values = [None if np.isnan(x) else float(x) for x in (base, new, new - base)]
-    if tested is None:
-        reason = f"too few documents ({documents} of at least {MIN_DOCUMENTS})"
-        if documents >= MIN_DOCUMENTS:
-            reason = "one side has no value to compare"
-        return PairedDifference(documents, values[0], values[1], values[2], None, None, None, reason)
-    low, high, p_value = (float(x) for x in tested)
-    return PairedDifference(documents, values[0], values[1], values[2], low, high, p_value, None)
+    if tested is not None:
+        return PairedDifference(documents, values[0], values[1], values[2], *tested, None)
+    reason = f"too few documents ({documents} of at least {MIN_DOCUMENTS})"
+    if documents >= MIN_DOCUMENTS:
+        reason = "one side has no value to compare"
+    return PairedDifference(documents, values[0], values[1], values[2], None, None, None, reason)
 
 
 def _bootstrap(
@@ -190,16 +191,17 @@ def _bootstrap(
     generator: np.random.Generator,
     level: float,
     resamples: int,
-) -> tuple[Floats, Floats]:
-    """Expanded percentile interval per column: percentiles moved out as a t interval would be, for small samples."""
+) -> list[tuple[float | None, float | None]]:
+    """The expanded percentile interval of each column's difference."""
     total = len(sides[0].numerators)
-    blocks = [
-        sides[1].ratio(weights, groups) - sides[0].ratio(weights, groups)
-        for weights in _bootstrap_weights(generator, _resampled(groups), total, resamples)
-    ]
-    ordered = np.sort(np.concatenate(blocks), axis=0)
-    tails = expanded_tail(documents, level)
-    return _quantiles(ordered, tails), _quantiles(ordered, 1 - tails)
+    draws = np.concatenate(
+        [
+            sides[1].ratio(weights, groups) - sides[0].ratio(weights, groups)
+            for weights in _bootstrap_weights(generator, _resampled(groups), total, resamples)
+        ]
+    )
+    found = intervals(np.zeros(draws.shape[1]), draws, documents, level=level)
+    return [(one.low, one.high) for one in found]
 
 
 def _resampled(groups: list[NDArray[np.intp]]) -> list[NDArray[np.intp]]:
@@ -207,13 +209,6 @@ def _resampled(groups: list[NDArray[np.intp]]) -> list[NDArray[np.intp]]:
     small = [group for group in groups if len(group) < SMALL_STRATUM]
     large = [group for group in groups if len(group) >= SMALL_STRATUM]
     return [*large, np.concatenate(small)] if small else large
-
-
-def expanded_tail(documents: NDArray[np.int64], level: float) -> Floats:
-    """The tail probability at which a percentile interval is as wide as a t interval (Hesterberg 2015, section 3.4)."""
-    n = np.maximum(documents, 2).astype(float)
-    t = special.stdtrit(n - 1, (1 - level) / 2)
-    return np.asarray(special.ndtr(np.sqrt(n / (n - 1)) * t), dtype=np.float64)
 
 
 def _bootstrap_weights(
@@ -226,17 +221,6 @@ def _bootstrap_weights(
             share = np.full(len(group), 1 / len(group))
             weights[:, group] = generator.multinomial(len(group), share, size=size)
         yield weights
-
-
-def _quantiles(ordered: Floats, tails: Floats) -> Floats:
-    """Linear interpolation in each sorted column; resamples without a value (NaN) sort last and are left out."""
-    counts = (~np.isnan(ordered)).sum(axis=0)
-    position = tails * np.maximum(counts - 1, 0)
-    below = np.floor(position).astype(int)
-    above = np.minimum(below + 1, np.maximum(counts - 1, 0))
-    columns = np.arange(ordered.shape[1])
-    lower, upper = ordered[below, columns], ordered[above, columns]
-    return np.asarray(lower + (position - below) * (upper - lower), dtype=np.float64)
 
 
 def _permute(

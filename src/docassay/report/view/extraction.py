@@ -30,6 +30,10 @@ class ExtractionView:
     title = "extraction"
 
     def __init__(self, run: Run, docs: bool = False, root: str | None = None) -> None:
+        if not run.keeps_verdicts:
+            raise InputError(
+                f"{run.path} was scored without verdicts, so there are no values to show; score it with them"
+            )
         self.table = VerdictTable(run)
         self.metric = metric_of(self.table.documents.signature)
         self._paths = _document_paths(run, root) if docs else {}
