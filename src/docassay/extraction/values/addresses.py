@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 
 from docassay.extraction.values.letters import drop_format
 from docassay.extraction.values.words import COUNTRY_DOMAINS, FILE_EXTENSIONS, GENERIC_DOMAINS
@@ -26,8 +27,8 @@ def is_path(text: str) -> bool:
 
 
 def as_written(text: str) -> str:
-    """A written address as it is compared: as it stands, but for case and invisible characters."""
-    return drop_format(text).casefold()
+    """A written address as it is compared: as it stands, but for case, composition and invisible characters."""
+    return unicodedata.normalize("NFC", drop_format(text).casefold())
 
 
 _URL = re.compile(r"[a-z][a-z0-9+.-]*://.|www\.\w")

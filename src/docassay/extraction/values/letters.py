@@ -45,8 +45,8 @@ _FORMAT = re.compile(f"[\u200d{_TAGS}{_PLAIN_FORMATS}]")
 # Characters that are one mark in several shapes
 
 _DASHES = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\u2e3a\u2e3b\ufe58\ufe63\uff0d"
-_APOSTROPHES = "\u2018\u2019\u201b\u2032\u02bc\u02b9\u00b4`\uff40\uff07"
-_QUOTES = "\u201c\u201d\u201e\u201f\u2033\uff02\u02ba"
+_APOSTROPHES = "\u2018\u2019\u201b\u2032\u02bc\u02b9\u00b4`\uff40\uff07\u05f3"
+_QUOTES = "\u201c\u201d\u201e\u201f\u2033\uff02\u02ba\u05f4"
 _SAME_MARK = (
     dict.fromkeys(_DASHES, "-")
     | dict.fromkeys(_APOSTROPHES, "'")

@@ -100,7 +100,7 @@ def _digits_first(text: str) -> date | None:
     found = _NUMERIC.fullmatch(text)
     if found is not None:
         return _numeric_date(found["first"], found["mark"], found["second"], found["third"])
-    found = _COMPACT.fullmatch(text) or (None if text.isascii() else _CHARACTERS.fullmatch(text))
+    found = _COMPACT.fullmatch(text) or (None if text.isascii() else _CHARACTERS.fullmatch("".join(text.split())))
     if found is None:
         return _month_name_date(text)
     year, month, day = (int(part) for part in found.groups())
@@ -111,7 +111,7 @@ _NUMERIC = re.compile(
     r"(?P<first>[0-9]{1,4})\s*(?P<mark>[-/.])\s*(?P<second>[0-9]{1,2})\s*(?P=mark)\s*(?P<third>[0-9]{1,4})"
 )
 _COMPACT = re.compile(r"([0-9]{4})([0-9]{2})([0-9]{2})")
-_CHARACTERS = re.compile(r"([0-9]{4})\s*[年년]\s*([0-9]{1,2})\s*[月월]\s*([0-9]{1,2})\s*[日일]")
+_CHARACTERS = re.compile(r"([0-9]{4})[年년]([0-9]{1,2})[月월]([0-9]{1,2})[日일]")
 
 
 def _numeric_date(first: str, mark: str, second: str, third: str) -> date | None:

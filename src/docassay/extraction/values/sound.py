@@ -454,11 +454,17 @@ def _footnote(found: re.Match[str]) -> str:
 
 
 _INCHES = re.compile(r"(?<=[0-9])''")
-_QUOTE = re.compile(r'(?<![0-9])"')
+_QUOTE = re.compile(r'(?<![0-9])"(?!(?<=[^\W\d_]")[^\W\d_])')
+_LONE_SECONDS = re.compile(r'(?<=[0-9])\s+(?=")')
 
 
 def _quotes(text: str) -> str:
-    return _QUOTE.sub("", _INCHES.sub('"', text)) if '"' in text or "'" in text else text
+    if '"' not in text and "''" not in text:
+        return text
+    text = _INCHES.sub('"', text)
+    if text.count('"') == 1:
+        text = _LONE_SECONDS.sub("", text)
+    return _QUOTE.sub("", text)
 
 
 _OPENING = {")": "(", "]": "["}
@@ -526,7 +532,8 @@ def _between_digits(run: str) -> str:
 def _dash_counts(run: str, before: str, after: str, text: str, found: re.Match[str]) -> bool:
     """Whether a hyphen that does not stand between two digits is content: a minus, a grade, an end."""
     if after.isdigit():
-        return not (before.isalpha() and run == "-") or _takes_minus(text, found.start())
+        joins = run == "-" or (run == " - " and len(_word_before(text, found.start())) == 1)
+        return not (before.isalpha() and joins) or _takes_minus(text, found.start())
     if before.isdigit():
         return not (after.isalpha() and run in _JOINING) or is_currency(_word_after(text, found.end()))
     if not before:
@@ -590,7 +597,7 @@ _TEXT_FOLDS = (
         "Numbers in text lose groups and idle zeros; versions and outline numbers keep their zeros.",
         _numbers,
     ),
-    Fold("quotes", "Double quotes go, except after a digit, where they are a unit.", _quotes),
+    Fold("quotes", "Double quotes go, except after a digit, where they are a unit, and between two letters.", _quotes),
     Fold("brackets", "Brackets between letters go; next to a digit or sign they are content.", _brackets),
     Fold(
         "separators",
