@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from docassay.core.digest import digest_object
@@ -91,6 +91,8 @@ def file_name(path: str) -> str:
 
 def _head(path: str) -> bytes:
     if not is_uri(path):
+        if not Path(path).is_file():  # a pipe or a device would block
+            raise FileNotFoundError(path)
         with open(path, "rb") as file:  # noqa: PTH123 - called for every document
             return file.read(HEAD)
     system, inner = file_system(path)
