@@ -85,7 +85,7 @@ _SOME_DIGIT = re.compile("[0-9]")
 def _read_date(text: str) -> date | None:
     if text[0].isdigit():
         return _digits_first(text)
-    found = _WEEKDAY_FIRST.match(text)
+    found = _WEEKDAY_FIRST.match(text) if text[:3] in _WEEKDAY else None
     if found is None:
         return _month_name_date(text)
     rest = text[found.end() :]
@@ -138,7 +138,7 @@ def _day(year: int, month: int, day: int) -> date | None:
 
 def _month_name_date(text: str) -> date | None:
     """Day, month name and a year of four digits, each once, in any order."""
-    tokens = _TOKENS.findall(text) if _DATE_LETTERS.fullmatch(text) else []
+    tokens = _TOKENS.findall(text) if len(text) <= _LONGEST_NAMED and _DATE_LETTERS.fullmatch(text) else []
     counts = [token for token in tokens if token[0].isdigit()]
     words = [token for token in tokens if not token[0].isdigit() and token not in ("of", "the")]
     month = _MONTH.get(words[0]) if len(words) == 1 else None
@@ -151,6 +151,7 @@ def _month_name_date(text: str) -> date | None:
     return _day(int(year), month, int(day))
 
 
+_LONGEST_NAMED = 40
 _TOKENS = re.compile(r"[0-9]+(?:(?:st|nd|rd|th)(?![a-z]))?|[a-z]+")
 _DATE_LETTERS = re.compile(r"[a-z0-9][a-z0-9\s,./-]*[a-z0-9]")
 

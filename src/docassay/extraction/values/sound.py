@@ -321,6 +321,7 @@ _EDGES = (
 
 # Identifiers in groups
 
+_GROUP_MARKS = re.compile("[0-9()+. -]+")
 _GROUPED = re.compile(
     r"\+?[0-9]+(?:[-. ][0-9]+)+|\+[0-9]+|(?:\+?[0-9]{1,3}[- ]?)?\([0-9]{2,5}\)[- ]?[0-9]+(?:[-. ][0-9]+)*"
 )
@@ -333,6 +334,8 @@ _WIDE_HYPHEN = re.compile(r"(?<! ) ?- ?(?! )")
 
 
 def _grouped_identifier(text: str) -> str | None:
+    if not _GROUP_MARKS.fullmatch(text):
+        return None
     text = _WIDE_HYPHEN.sub("-", text)
     if not _GROUPED.fullmatch(text) or _DATE_SHAPE.search(text):
         return None
@@ -365,7 +368,7 @@ def _split_addresses(text: str) -> list[str] | None:
     """Pieces of text at even positions, the written addresses between them at odd ones; None without any."""
     pieces, rest = [], 0
     for token in _WORD.finditer(text):
-        word = as_written(token[0])
+        word = as_written(token[0]) if _ADDRESS_SIGN.search(token[0]) else ""
         if is_address(word):
             pieces += [text[rest : token.start()], word]
             rest = token.end()
@@ -475,37 +478,55 @@ def _brackets(text: str) -> str:
     """Without brackets between letters; where a digit or sign stands next to one of a pair, both stay."""
     if "(" not in text and "[" not in text and ")" not in text and "]" not in text:
         return text
-    left, right = _neighbours(text), _neighbours(text[::-1])[::-1]
-    loose = [c in "()[]" and left[i] and right[i] for i, c in enumerate(text)]
+    places = [found.start() for found in _BRACKET.finditer(text)]
+    left = _beside_letters(text, places)
+    right = _beside_letters(text[::-1], [len(text) - 1 - place for place in reversed(places)])[::-1]
+    loose = dict(zip(places, map(min, left, right), strict=True))
     opened: list[int] = []
-    for i, c in enumerate(text):
-        if c in "([":
-            opened.append(i)
-        elif c in ")]" and opened and text[opened[-1]] == _OPENING[c]:
+    for place in places:
+        if text[place] in "([":
+            opened.append(place)
+        elif opened and text[opened[-1]] == _OPENING[text[place]]:
             partner = opened.pop()
-            loose[i] = loose[partner] = loose[i] and loose[partner]
-    return "".join(c for i, c in enumerate(text) if not loose[i])
+            loose[place] = loose[partner] = loose[place] and loose[partner]
+    kept, last = [], 0
+    for place in places:
+        if loose[place]:
+            kept.append(text[last:place])
+            last = place + 1
+    return "".join(kept) + text[last:]
 
 
-def _neighbours(text: str) -> list[bool]:
-    """For every position, whether what stands before it, past punctuation, is a letter or nothing."""
-    result, letter = [], True
-    for c in text:
+_BRACKET = re.compile(r"[()\[\]]")
+
+
+def _beside_letters(text: str, places: list[int]) -> list[bool]:
+    """For each place, whether what stands before it, past punctuation, is a letter or nothing."""
+    result, last, letter = [], -1, True
+    for place in places:
+        seen = place - 1
+        while seen > last and (text[seen] in _PASSED or text[seen].isspace()):
+            seen -= 1
+        if seen > last:
+            letter = text[seen].isalpha() or unicodedata.category(text[seen])[0] == "M"
         result.append(letter)
-        if c not in _PASSED and not c.isspace():
-            letter = c.isalpha() or unicodedata.category(c)[0] == "M"
+        last = place
     return result
 
 
 # ... separators
 
+_SOFT_RUN = re.compile(
+    "(?<=[^0-9\\s,.\u3001\u3002\u060c-])[\\s,.\u3001\u3002\u060c]+(?=[^\\s,.\u3001\u3002\u060c-])"
+    "|(?<=[0-9])[\\s,.\u3001\u3002\u060c]+(?=[^0-9\\s,.\u3001\u3002\u060c-])"
+)
 _RUN = re.compile(r"[\s,.\u3001\u3002\u060c-]+")
 
 
 def _separators(text: str) -> str:
     if "-" not in text and text[:1] not in _DECIMAL_STARTS and not _DIGIT.search(text):
         return _RUN.sub("", text)
-    return _RUN.sub(_separator, text)
+    return _RUN.sub(_separator, _SOFT_RUN.sub("", text))
 
 
 def _separator(found: re.Match[str]) -> str:
