@@ -288,11 +288,17 @@ class _Effect:
         tail = {
             Verdict.SURVIVES: "the sign holds, and the claimed size is within reach",
             Verdict.ATTENUATED: "the sign holds, but the difference is smaller than claimed",
-            Verdict.SIGN_NOT_ESTABLISHED: "the sign does not hold even before sampling doubt",
+            Verdict.SIGN_NOT_ESTABLISHED: self._why_not(),
             Verdict.UNDERPOWERED: f"the sign may hold, but {self.audited} audited documents cannot tell; about "
             f"{needed if needed is not None else 'all'} of {self.documents} would",
         }[verdict]
         return f"{verdict.value.capitalize()}: {numbers}; {tail}."
+
+    def _why_not(self) -> str:
+        """Why a sign fails even before sampling doubt."""
+        if self.corrected is not None and self.claimed and self.corrected * self.claimed <= 0:
+            return "the estimate does not have the claimed sign"
+        return "what the checker does not know could turn the sign"
 
     def _toward(self, pair: tuple[float | None, float | None]) -> tuple[float, float]:
         """The pair's near and far end, seen in the direction of the claim."""

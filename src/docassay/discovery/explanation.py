@@ -166,12 +166,7 @@ def _label_error(finding: Mapping[str, Any]) -> list[str]:
     if error is None:
         return []
     whole = [row for row in error["conditions"] if row["arm"] is None]
-    rates = [
-        f"Condition {row['condition_id']}: weighted by the design, claim and checker disagree on "
-        f"{percent(row['stratified']['value'])} of the known documents ({percent(row['stratified']['low'])} to "
-        f"{percent(row['stratified']['high'])}); raw, over the sample, {percent(row['raw_disagreement'])}."
-        for row in whole
-    ]
+    rates = [_disagreement(row) for row in whole]
     odd = {
         "gate_stricter": ["The fixed gate is stricter than label error would be; the gate decides."],
         "label_error_stricter": ["Label error speaks more strongly against it than the fixed gate; the gate decides."],
@@ -179,12 +174,23 @@ def _label_error(finding: Mapping[str, Any]) -> list[str]:
     return [*rates, error["claim"]["sentence"], *odd.get(finding["gate_and_label_error"], [])]
 
 
+def _disagreement(row: Mapping[str, Any]) -> str:
+    weighted = row["stratified"]
+    if weighted["value"] is None:
+        return f"Condition {row['condition_id']}: no audited document is known to both sides."
+    return (
+        f"Condition {row['condition_id']}: weighted by the design, claim and checker disagree on "
+        f"{percent(weighted['value'])} of the known documents ({percent(weighted['low'])} to "
+        f"{percent(weighted['high'])}); raw, over the sample, {percent(row['raw_disagreement'])}."
+    )
+
+
 def _task(task: Mapping[str, Any]) -> str:
-    count = len(task["findings"])
-    if task["quality"] is None:
-        return f"The task has no quality ({task['reason']}); it lies between {number(task['quality_low'])} and " \
-               f"{number(task['quality_high'])} over its {count} findings."  # fmt: skip
-    return f"The task's quality is {task['quality']:g}, the mean over its {count} finding{'s' * (count != 1)}."
+    over = "its one finding" if len(task["findings"]) == 1 else f"its {len(task['findings'])} findings"
+    if task["quality"] is not None:
+        return f"The task's quality is {task['quality']:g}, the mean over {over}."
+    low, high = number(task["quality_low"]), number(task["quality_high"])
+    return f"The task has no quality ({task['reason']}); it lies between {low} and {high} over {over}."
 
 
 def _dispute(row: Mapping[str, Any]) -> Dispute:

@@ -39,6 +39,7 @@ __all__ = ["Noise", "OracleJudge"]
 Codes = NDArray[np.int8]
 
 UNSURE = Assessment("uncertain", True, 0.5, 0.5, 0.5, 0.5)
+UNPLANTED = "Not a planted submission: by the true labels of the audited documents, where the definitions are planted."
 SOUND = Assessment("supported", True, 0.75, 0.75, 0.5, 0.75)
 """Of an unplanted submission whose labels the truth bears out."""
 MOST_DISAGREEMENT = 0.1
@@ -162,7 +163,7 @@ class _World:
                     "finding_id": finding["finding_id"],
                     **asdict(planned or self._assess_unplanted(finding, question.payload)),
                     "duplicate_of": first if repeats else None,
-                    "rationale": "As planted." if planned else "By the true labels of the audited documents.",
+                    "rationale": "As planted." if planned else UNPLANTED,
                 }
             )
         return rows
