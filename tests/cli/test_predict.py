@@ -98,8 +98,8 @@ def test_a_table(tmp_path: Path) -> None:
         told = json.loads(quiet.stdout)
         assert (told["ok"], told["failed"], told["kept"], told["unanswered"]) == (2, 1, 3, 0)
     for path in folder.rglob("*"):
-        assert not path.is_file() or b"4711" not in path.read_bytes()
-    assert "4711" not in done.stdout + done.stderr + quiet.stdout
+        assert not path.is_file() or b"never-written" not in path.read_bytes()
+    assert "never-written" not in done.stdout + done.stderr + quiet.stdout
 
 
 def test_one_document_goes_to_stdout(tmp_path: Path) -> None:

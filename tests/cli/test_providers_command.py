@@ -31,7 +31,7 @@ def test_all_providers_are_listed_with_their_keys() -> None:
     assert " yes " in lines["mistral"]
     assert " no " in lines["datalab"]
     assert "none needed" in lines["baseline"]
-    assert "4711" not in done.stdout + done.stderr
+    assert "key-4711" not in done.stdout + done.stderr
 
 
 def test_one_provider_with_every_option() -> None:

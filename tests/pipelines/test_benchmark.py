@@ -58,7 +58,7 @@ def test_providers_are_predicted_scored_and_ranked(make: Make, reads: Reads) -> 
         assert (folder.root / "runs" / place.run / "manifest.parquet").is_file()
         assert json.loads((Path(place.score_run or "") / "summary.json").read_text())["flat"]["documents"] == 4
     for path in (folder.root / "runs").rglob("*"):
-        assert not path.is_file() or b"4711" not in path.read_bytes()
+        assert not path.is_file() or b"never-written" not in path.read_bytes()
 
 
 def test_each_entry_of_a_list_is_a_run_named_by_its_settings(make: Make, reads: Reads) -> None:

@@ -36,4 +36,4 @@ def test_a_model_out_of_quota_stops_and_a_key_stays_out(make: Make, reads: Reads
     assert (done.progress.ok, done.progress.failed, done.unanswered) == (1, 1, 2)
     assert "insufficient_quota" in str(done.stopped)
     for path in (folder.root / "preds").rglob("*"):
-        assert not path.is_file() or b"4711" not in path.read_bytes(), path
+        assert not path.is_file() or b"never-written" not in path.read_bytes(), path

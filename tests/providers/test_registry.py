@@ -180,4 +180,4 @@ def test_json_of_the_list_holds_no_value_of_a_key(monkeypatch: pytest.MonkeyPatc
     )
     described = json.loads(done.stdout)
     assert described["credentials"][0]["set_by"] == "DATALAB_API_KEY"
-    assert "4711" not in done.stdout + done.stderr
+    assert "key-4711" not in done.stdout + done.stderr
