@@ -159,12 +159,12 @@ class Corpus:
         return {}
 
 
-def load_corpus(data: TaskData, task: Task) -> Corpus:
-    """Read and check a task's corpus: path inside the folder, SHA-256, count, unique ids.
+def load_corpus(data: TaskData | Path | str, task: Task) -> Corpus:
+    """Read and check a task's corpus in a data folder: path inside the folder, SHA-256, count, unique ids.
 
     Raises TaskDataError naming the file, the line and what is wrong.
     """
-    path = corpus_file(data.root, task)
+    path = corpus_file(data.root if isinstance(data, TaskData) else Path(data), task)
     found = digest_file(path)
     if found != task.corpus_sha256:
         raise TaskDataError(f"{path}: SHA-256 is {found}, task {task.task_id!r} says {task.corpus_sha256}")
@@ -248,7 +248,7 @@ class _Encoder:
     def __init__(self) -> None:
         self.codes = array("i")
         self.texts: dict[str, int] = {}
-        self.others: dict[tuple[str, str], int] = {}
+        self.others: dict[tuple[type, object], int] = {}
         self.values: list[Any] = []
 
     def put(self, position: int, value: Any) -> None:
@@ -264,12 +264,17 @@ class _Encoder:
         if value is None:
             return NULL
         known: dict[Any, int] = self.texts if type(value) is str else self.others
-        key = value if type(value) is str else (type(value).__name__, canonical_json(value))
+        key = value if type(value) is str else (type(value), _distinct(value))
         code = known.get(key)
         if code is None:
             code = known[key] = len(self.values)
             self.values.append(value)
         return code
+
+
+def _distinct(value: Any) -> object:
+    """What tells values of one type apart; 0.0 and -0.0 are equal, yet differ as text."""
+    return value if isinstance(value, int) else repr(value) if isinstance(value, float) else canonical_json(value)
 
 
 def _column_of(values: Sequence[str]) -> Column:

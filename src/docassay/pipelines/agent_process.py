@@ -15,8 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Literal
 
-from docassay.pipelines import agent_supervisor
-
 __all__ = ["Limits", "Output", "agent_environment", "is_secret", "run_process"]
 
 Cause = Literal["exit", "timeout", "memory", "output", "stopped", "not_started", "lost"]
@@ -128,7 +126,7 @@ def _start(
         "parent": os.getpid(),
         "status_fd": status,
     }
-    script = str(Path(agent_supervisor.__file__))
+    script = str(Path(__file__).with_name("agent_supervisor.py"))
     pipe = subprocess.PIPE
     return subprocess.Popen(
         [sys.executable, "-I", "-S", script, json.dumps(config)],

@@ -22,7 +22,7 @@ from docassay.discovery.strict_json import parse_json
 from docassay.discovery.submission_folder import RUN_RECORD, answer_file, log_file, outcome_file, output_file
 from docassay.discovery.tasks import Task, TaskData, Track, load_data
 from docassay.discovery.validate import validate_submission
-from docassay.errors import ArgumentValueError, DocassayError, DocumentError, RunMismatchError, TaskDataError
+from docassay.errors import ArgumentValueError, DocassayError, DocumentError, RunError, RunMismatchError, TaskDataError
 from docassay.pipelines.agent_process import Limits, Output, agent_environment, run_process
 from docassay.runs.lock import locked
 from docassay.runs.store import Store
@@ -295,6 +295,8 @@ def _documents(corpus: Corpus) -> list[dict[str, Any]]:
 
 
 def _check(options: RunOptions) -> None:
+    if os.name != "posix":
+        raise RunError("agents can only be run where processes can be limited and ended as on Linux or macOS")
     if not options.command:
         raise ArgumentValueError("the agent's command is empty; give one such as 'python agent.py'")
     for name in ("timeout", "output", "log", "jobs"):
