@@ -109,3 +109,15 @@ def test_a_dry_run_needs_neither_key_nor_network(run: Callable[..., Result], tmp
     assert plan["calls"] > 10
     assert plan["cost_limit"] > 0
     assert not (tmp_path / "out").exists()
+
+
+def test_a_terminal_shows_a_dash_and_no_zero_where_there_is_no_score(
+    run: Callable[..., Result], tmp_path: Path
+) -> None:
+    shown = run("evaluate", "--data", "DATA", "--submissions", "SUBS", "--out", str(tmp_path / "none"))
+    rows = [line.split("│")[1:3] for line in shown.stdout.splitlines() if line.startswith("│")]
+    figures = {name.strip(): figure.strip() for name, figure in rows}
+    for name in ("quality, all tasks", "quality, scored tasks", "bounds", "reference coverage"):
+        assert figures[name] == "–"
+    text = (tmp_path / "none" / "report.md").read_text()
+    assert text.count("| pending review | – | – |") == 2

@@ -23,7 +23,7 @@ from docassay.pipelines.judge_session import JudgeRun, Limits, judge_with_model,
 from docassay.pipelines.model_judge import ModelSettings
 from docassay.pipelines.review_folder import ReviewFolder
 
-QUICK = RetryPolicy(waits=(0.01, 0.01), timeout=10, deadline=20)
+QUICK = RetryPolicy(waits=(0.01,) * 5, timeout=10, deadline=20)
 
 
 def settings(scripted: Any, **changes: Any) -> ModelSettings:
@@ -300,3 +300,19 @@ def report(world: Any, reviews: Path) -> Any:
 
 def controls(world: Any, reviews: Path) -> dict[str, float | None]:
     return {row.kind: row.catch_rate for row in report(world, reviews).controls}
+
+
+def test_a_busy_endpoint_is_asked_again(world: Any, scripted: Any, tmp_path: Path) -> None:
+    scripted.statuses = [429, 503, 429]
+    run = judge(world, scripted, world.submissions("right"), tmp_path / "reviews")
+    assert states(run) == ["reviewed"] * 3
+    assert run.calls == len(scripted.seen)
+
+
+def test_an_endpoint_that_refuses_is_that_tasks_failure(world: Any, scripted: Any, tmp_path: Path) -> None:
+    one = world.data.tasks[0].task_id
+    scripted.statuses = [404] * 40
+    run = judge(world, scripted, world.submissions("right"), tmp_path / "reviews", task_ids=(one,))
+    assert states(run) == ["failed"]
+    assert "http 404" in run.outcomes[0].message
+    assert run.failed
