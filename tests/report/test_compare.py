@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -273,3 +274,14 @@ def test_hostile_names_are_inert_in_every_form(tmp_path: Path, doc: Doc, run_wri
     assert all(line.replace("\\|", "").endswith("|") for line in tables)
     ElementTree.fromstring(written.comparison_junit(result))
     assert json.loads(json.dumps(written.comparison_record(result)))["turned_wrong"] == 12
+
+
+def test_runs_without_verdicts_are_compared_by_their_scores(two: tuple[Path, Path]) -> None:
+    base, new = two
+    with_verdicts = compare(base, new)
+    shutil.rmtree(new / "verdicts.parquet")
+    result = compare(base, new)
+    assert result.fields == ()
+    assert (result.turned_right, result.turned_wrong) == (0, 0)
+    assert result.headline.paired.difference == with_verdicts.headline.paired.difference
+    assert "scored without verdicts" in result.notes[0]

@@ -194,7 +194,7 @@ def build(paths: Sequence[Path], options: ReportOptions) -> DiscoveryReport:
             try:
                 judges.append(_judge(judge, shown, len(judges), labels, options))
             except (KeyError, TypeError) as error:
-                raise RunError(f"{path} is no discovery report of this version: {error!r} is missing in it") from error
+                raise RunError(f"{path} is no discovery report of this version; it lacks {error}") from error
     return DiscoveryReport(
         title=options.title or f"Discovery report: {', '.join(names)}",
         profile=profiles.pop(),
@@ -228,7 +228,7 @@ def _judge(
         controls=tuple(judge["controls"]),
         cost=judge["costs"]["cost"],
         calls=judge["costs"]["answers"],
-        plots=_plots(tasks, findings, series),
+        plots=_plots(name, tasks, findings, series),
     )
 
 
@@ -338,13 +338,13 @@ def _source(path: Path, name: str, value: Mapping[str, Any]) -> Source:
     return Source(name, str(path.resolve()), tuple(facts))
 
 
-def _plots(tasks: Sequence[TaskView], findings: Sequence[FindingView], series: int) -> dict[str, str]:
+def _plots(name: str, tasks: Sequence[TaskView], findings: Sequence[FindingView], series: int) -> dict[str, str]:
     drawn = {}
     bounded = [task for task in tasks if task.quality.low is not None and task.quality.high is not None]
     if bounded:
         drawn["quality"] = plots.intervals(
             [_task_estimate(task, series) for task in bounded[:FINDINGS_DRAWN]],
-            title="Quality of each task with its bounds",
+            title=f"Quality of each task with its bounds, {name}",
             axis="quality",
             scale="plain",
         )
@@ -352,7 +352,7 @@ def _plots(tasks: Sequence[TaskView], findings: Sequence[FindingView], series: i
     if corrected:
         drawn["claims"] = plots.shifts(
             [_shift(finding) for finding in corrected[:FINDINGS_DRAWN]],
-            title="Claimed difference and the difference on the checker's labels, of each finding",
+            title=f"Claimed difference and the difference on the checker's labels, of each finding, {name}",
             axis="difference in percentage points",
         )
     return drawn
