@@ -134,6 +134,7 @@ def review_value(
         "reviewer_method": reviewer_method,
         "judge_sha256": judge_sha256,
         "protocol_sha256": protocol_digest(),
+        "prompts": prompt_digests(),
         "audit": None if audit is None else _audit_value(audit),
         "findings": [assessment.as_dict() for assessment in assessments],
         "receipts": [dict(receipt) for receipt in receipts],

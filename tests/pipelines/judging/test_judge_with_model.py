@@ -12,7 +12,7 @@ import pytest
 
 from docassay.discovery.blind_check import BlindDefinition
 from docassay.discovery.corpus import load_corpus
-from docassay.discovery.prompting import Prompt, prompt_text
+from docassay.discovery.prompting import Prompt, prompt_digests, prompt_text
 from docassay.discovery.segments import segments
 from docassay.discovery.submission import parse_submission
 from docassay.errors import CredentialError, RunMismatchError
@@ -50,6 +50,27 @@ def test_every_submission_is_reviewed_and_scored(world: Any, scripted: Any, tmp_
     assert [task.quality for task in report.judges[0].tasks] == [pytest.approx(83.5)] * 3
     assert report.judges[0].costs.cost == pytest.approx(run.stated)
     assert (report.judges[0].runs.requests, report.judges[0].runs.stated_cost) == (run.calls, pytest.approx(run.stated))
+
+
+def test_a_review_holds_what_proves_it(world: Any, scripted: Any, tmp_path: Path) -> None:
+    judge(world, scripted, world.submissions("right"), tmp_path / "reviews")
+    folder = ReviewFolder(tmp_path / "reviews")
+    for path in (folder.root / "reviews").iterdir():
+        value = json.loads(path.read_text())
+        assert value["prompts"] == prompt_digests()
+        assert value["judge_sha256"] == folder.record().digest
+        assert value["audit"]["seed"]
+        assert len(value["audit"]["doc_ids"]) == len(value["audit"]["annotations"]) == value["audit"]["budget"]
+        stages = [receipt["stage"] for receipt in value["receipts"]]
+        assert stages.count("assessment") == 1
+        assert set(stages) == {"blind", "assessment"}
+        for receipt in value["receipts"]:
+            assert receipt["model"] == "scripted"
+            assert receipt["model_stated"] == "scripted-1"
+            assert receipt["response_id"] == "resp-1"
+            assert receipt["usage"]["input_tokens"] == 10
+            assert len(receipt["request_digest"]) == 64
+    assert "key" not in json.dumps(folder.record().configuration).lower()
 
 
 def test_a_second_run_asks_nothing(world: Any, scripted: Any, tmp_path: Path) -> None:
