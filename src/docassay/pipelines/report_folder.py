@@ -33,7 +33,13 @@ LABELS_FILE = "labels.parquet"
 
 
 def check_free(out: Path) -> None:
-    """That a report can be written there. Raises RunError if the folder holds anything."""
+    """That a report can be written there, before anything is computed.
+
+    Raises:
+        RunError: the folder holds anything.
+        MissingDependencyError: pyarrow is not installed.
+    """
+    _parquet()
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise RunError(f"{out} is there already, and nothing is overwritten; name another --out")
 
