@@ -26,7 +26,7 @@ from documents import BOOKS, SCHEMA, VALUES, documents, library, misread
 
 seeds = st.integers(0, 2**32 - 1).map(random.Random)
 MOST_ROUNDS = 6
-many_without = settings(suppress_health_check=[HealthCheck.filter_too_much])
+many_without = settings(suppress_health_check=list(HealthCheck))
 """For laws about a verdict that not every pair of documents has."""
 
 
