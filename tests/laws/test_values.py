@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 import unicodedata
 from decimal import Decimal
@@ -11,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from docassay import explain
-from docassay.extraction.values import ValueRules, rules
+from docassay.extraction.values import Trace, ValueRules, rules
 from value_strategies import numbers, scalars, texts
 
 OMNI, SOUND = rules("omni/1"), rules("sound/1")
@@ -32,6 +33,20 @@ def test_short_cuts_change_nothing(found: ValueRules, raw: object) -> None:
     reading = found.read(raw)
     assert found.canon(raw) == found.trace_canon(raw, None) == (reading.canonical or "")
     assert (reading.canonical is None) == found.states_nothing(raw) == (found.canon(raw) == "")
+
+
+def test_short_cuts_change_nothing_for_any_character() -> None:
+    """Code points of every block but the large ones, between a letter and a digit, and before a mark."""
+    blocks = ((0, 0x3400), (0xA640, 0xAC00), (0xF900, 0x10000), (0x1D400, 0x1D800), (0x1F000, 0x1FB00))
+    codes = itertools.chain.from_iterable(itertools.starmap(range, blocks))
+    texts = [form.format(chr(code)) for code in codes for form in ("A{}1", "{}\u0301")]
+    assert [text for text in texts if SOUND.canon(text) != SOUND.trace_canon(text, Trace())] == []
+
+
+def test_format_characters_are_those_of_unicode() -> None:
+    """Every character of category Cf goes (a later Unicode may know more of them than this one)."""
+    formats = [chr(code) for code in range(0x110000) if unicodedata.category(chr(code)) == "Cf"]
+    assert [c for c in formats if SOUND.canon(f"a{c}b") != "text ab" or not SOUND.states_nothing(c)] == []
 
 
 _PLAIN = st.from_regex(

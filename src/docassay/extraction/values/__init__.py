@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from docassay.extraction.values.canon import DEFAULT_METRIC, ValueRules, rules
 from docassay.extraction.values.explain import compare, explain, shown
-from docassay.extraction.values.reading import Comparison, Fold, Reading, Step
+from docassay.extraction.values.reading import Comparison, Fold, Reading, Step, Trace
 
 __all__ = [
     "DEFAULT_METRIC",
@@ -12,6 +12,7 @@ __all__ = [
     "Fold",
     "Reading",
     "Step",
+    "Trace",
     "ValueRules",
     "compare",
     "explain",

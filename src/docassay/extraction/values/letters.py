@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Callable
 
-from docassay.extraction.values.reading import Fold
+from docassay.extraction.values.reading import Fold, Trace, apply_folds
 
 
 class _Table(dict[int, str]):
@@ -192,3 +192,35 @@ LETTER_FOLDS = (
 
 ASCII_FOLDS = (_MARKS_FOLD, _CASE_FOLD)
 """Those of the letter folds that can change ASCII text."""
+
+
+def fold_letters(text: str, trace: Trace | None) -> str:
+    """Text as written to small plain letters.
+
+    Without a trace, characters that fold alike wherever they stand are folded one by one from a table.
+    """
+    if text.isascii():
+        return apply_folds(text, ASCII_FOLDS, trace)
+    if trace is None:
+        folded = text.translate(_WHOLE)
+        if _IN_CONTEXT not in folded:
+            return folded
+    return apply_folds(text, LETTER_FOLDS, trace)
+
+
+_IN_CONTEXT = "\uffff"
+_JAMO = "[\u1100-\u11ff\ua960-\ua97c\ud7b0-\ud7fb\uffa0-\uffdc]"
+_NEIGHBOURLY = re.compile("|".join((_SPECIAL.pattern, _NO_BREAK.pattern, _SOME_ACCENT.pattern, _JAMO)))
+
+
+def _whole_rule(character: str) -> str:
+    """What a character folds to, or a mark that its neighbours have a say: marks, formats, special digits, spaces."""
+    folded = apply_folds(character, LETTER_FOLDS, None)
+    if _FORMAT.search(character) or _NEIGHBOURLY.search(character):
+        return _IN_CONTEXT
+    if "\u03bc" in unicodedata.normalize("NFKC", character).casefold():
+        return _IN_CONTEXT
+    return _IN_CONTEXT if any(unicodedata.category(c)[0] == "M" for c in character + folded) else folded
+
+
+_WHOLE = _Table(_whole_rule)

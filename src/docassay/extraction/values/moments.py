@@ -138,7 +138,9 @@ def _day(year: int, month: int, day: int) -> date | None:
 
 def _month_name_date(text: str) -> date | None:
     """Day, month name and a year of four digits, each once, in any order."""
-    tokens = _TOKENS.findall(text) if len(text) <= _LONGEST_NAMED and _DATE_LETTERS.fullmatch(text) else []
+    if len(text) > _LONGEST_NAMED or not _NAME.search(text) or not _DATE_LETTERS.fullmatch(text):
+        return None
+    tokens = _TOKENS.findall(text)
     counts = [token for token in tokens if token[0].isdigit()]
     words = [token for token in tokens if not token[0].isdigit() and token not in ("of", "the")]
     month = _MONTH.get(words[0]) if len(words) == 1 else None
@@ -152,6 +154,7 @@ def _month_name_date(text: str) -> date | None:
 
 
 _LONGEST_NAMED = 40
+_NAME = re.compile("[a-z]{3}")
 _TOKENS = re.compile(r"[0-9]+(?:(?:st|nd|rd|th)(?![a-z]))?|[a-z]+")
 _DATE_LETTERS = re.compile(r"[a-z0-9][a-z0-9\s,./-]*[a-z0-9]")
 

@@ -12,7 +12,7 @@ import unicodedata
 from decimal import Decimal
 
 from docassay.extraction.values.addresses import as_written, is_address, is_path
-from docassay.extraction.values.letters import ASCII_FOLDS, LETTER_FOLDS, drop_format
+from docassay.extraction.values.letters import drop_format, fold_letters
 from docassay.extraction.values.moments import read_moment
 from docassay.extraction.values.numbers import from_json_number, number, read_code, read_core, read_number
 from docassay.extraction.values.plain import EXACT, NUMBER_STARTS, SMALL, is_iso_date, short_float, short_number
@@ -48,7 +48,7 @@ def canon(raw: object) -> str:
     if kind is str:
         key = _quick_text(raw)  # type: ignore[arg-type]
     elif kind is int:
-        key = f"number {raw}" if -EXACT < raw < EXACT else None  # type: ignore[operator]
+        key = "number " + str(raw) if -EXACT < raw < EXACT else None  # type: ignore[operator]
     elif kind is float and (number := short_float(raw)) is not None:  # type: ignore[arg-type]
         key = "number " + number
     return trace_canon(raw, None) if key is None else key
@@ -211,23 +211,19 @@ def _read_text(raw: str, trace: Trace | None) -> str:
                 trace, "written address", text, written, "A URL, e-mail address, domain or path is compared as written."
             )
             return _told(trace, "address", f"text <{written}>")
-    plain = _letters(text, trace)
-    if not plain.strip("- "):
-        return _told(trace, "dash", DASH)
+    plain = fold_letters(text, trace)
+    if not text.isascii():
+        plain = apply_folds(plain, _ENDS, trace)
     if _DIGIT.search(plain):
         return _read_digits(text, plain, trace)
+    if not plain.strip("- "):
+        return _told(trace, "dash", DASH)
     return _told(trace, "text", f"text {_fold_text(text, plain, trace)}")
 
 
 _ADDRESS_SIGN = re.compile(r"[@\\]|/[^\s\d]|\.[^\W\d_]|\.7z")
 _SPACE = re.compile(r"\s")
 _DIGIT = re.compile("[0-9]")
-
-
-def _letters(text: str, trace: Trace | None) -> str:
-    if text.isascii():
-        return apply_folds(text, ASCII_FOLDS, trace)
-    return apply_folds(apply_folds(text, LETTER_FOLDS, trace), _ENDS, trace)
 
 
 def _read_digits(text: str, plain: str, trace: Trace | None) -> str:
@@ -356,12 +352,19 @@ def _fold_text(text: str, plain: str, trace: Trace | None) -> str:
         parts = _split_addresses(text)
         if parts is not None:
             return _with_addresses(parts, plain, trace)
-    key = apply_folds(plain, _TEXT_FOLDS, trace)
+    if trace is None and not _STRUCTURE.search(plain):
+        key = _RUN.sub("", plain)
+    else:
+        key = apply_folds(plain, _TEXT_FOLDS, trace)
     if key:
         return key
     whole = "".join(plain.split())
     _note(trace, "nothing left", key, whole, "The rules leave nothing, so the text itself is compared.")
     return whole
+
+
+_STRUCTURE = re.compile(r"[0-9\[\]()\"'/^-]|\A[.,]")
+"""What any of the text folds but the plain removal of separators could meet."""
 
 
 def _split_addresses(text: str) -> list[str] | None:
@@ -380,7 +383,7 @@ _WORD = re.compile(r"[^\s,;!?()<>\[\]{}\"'.:](?:[^\s,;!?()<>\[\]{}\"']*[^\s,;!?(
 
 def _with_addresses(parts: list[str], plain: str, trace: Trace | None) -> str:
     folded = [
-        f"<{part}>" if i % 2 else apply_folds(apply_folds(part, LETTER_FOLDS, None), _TEXT_FOLDS, None)
+        f"<{part}>" if i % 2 else apply_folds(fold_letters(part, None), _TEXT_FOLDS, None)
         for i, part in enumerate(parts)
     ]
     key = "".join(folded)
@@ -396,18 +399,16 @@ def _with_addresses(parts: list[str], plain: str, trace: Trace | None) -> str:
 
 # ... numbers in it
 
-_NUMERAL = re.compile(r"(?<![0-9.])\.[0-9]+|[0-9]+(?:[.,'][0-9]+)*")
+_NUMERAL = re.compile(r"(?<![0-9.])\.[0-9]++|(?<![0-9])[0-9]++(?:[.,'][0-9]++)++")
 _LAST_WORD = re.compile(r"([^\W\d_]+|§)[\s.#:]{0,3}$")
 
 
 def _numbers(text: str) -> str:
-    return _NUMERAL.sub(_numeral, text) if _DIGIT.search(text) else text
+    return _NUMERAL.sub(_numeral, text)
 
 
 def _numeral(found: re.Match[str]) -> str:
     written = found[0]
-    if written.isdigit():
-        return written
     before = found.string[max(0, found.start() - 16) : found.start()]
     if written[0] == ".":
         if before[-1:].isalnum() and not _ends_in_currency(before):
