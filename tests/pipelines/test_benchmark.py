@@ -245,3 +245,12 @@ def test_a_manifest_without_the_columns_is_told(make: Make) -> None:
     folder.manifest.write_text('{"doc_id": "a"}\n')
     with pytest.raises(ManifestError, match="doc_path"):
         plan_benchmark(folder.manifest, folder.root / "runs", providers=["baseline"])
+
+
+def test_what_could_not_be_scored_is_told_before_money_is_spent(make: Make) -> None:
+    folder = make(1)
+    with pytest.raises(ArgumentValueError, match="no metric 'sound/9'"):
+        plan_benchmark(folder.manifest, folder.root / "runs", providers=["baseline"], metric="sound/9")
+    folder = make(1, accuracy=1)
+    with pytest.raises(ManifestError, match="'accuracy' has the name of an output column"):
+        plan_benchmark(folder.manifest, folder.root / "runs", providers=["baseline"])

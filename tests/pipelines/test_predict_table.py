@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -401,6 +400,14 @@ def test_a_manifest_that_cannot_be_used_is_told(make: Make, tmp_path: Path) -> N
         assert fake.count() == 0
 
 
+def test_a_column_that_could_not_be_scored_later_is_told_before_money_is_spent(make: Make) -> None:
+    folder = make(1, status="open")
+    with FakeServer() as fake:
+        with pytest.raises(ManifestError, match="'status' has the name of an output column"):
+            folder.predict(fake)
+        assert fake.count() == 0
+
+
 def test_two_runs_do_not_write_one_directory(make: Make, reads: Reads) -> None:
     folder = make(3)
     begun = threading.Event()
@@ -485,9 +492,7 @@ def test_a_thousand_documents_with_faults_are_all_accounted_for(make: Make, read
         Fault("job_failed", rate=0.01, **rate),
     ]
     with FakeServer(reads, faults=faults, seed=7) as fake:
-        start = time.monotonic()
         done = folder.predict(fake)
-        print(f"1,000 documents in {time.monotonic() - start:.1f} s, {fake.count()} requests")
     assert done.progress.done == 1000
     assert done.unanswered == 0
     assert done.progress.ok + done.progress.failed == 1000

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from docassay.core.filenames import safe_name
 from docassay.errors import ArgumentValueError, ManifestError, RunMismatchError
-from docassay.extraction.metric import DEFAULT_METRIC
+from docassay.extraction.metric import DEFAULT_METRIC, find_metric
 from docassay.pipelines.interrupts import Stop
 from docassay.pipelines.predict_table import Order, Predicted, check_order, predict_rows, run_interruptible
 from docassay.pipelines.predictions import PREDICTING, Predictions, Row, next_step, settings_digest
@@ -26,7 +26,7 @@ from docassay.pipelines.score_table import TableRun, score_table
 from docassay.pipelines.spending import Progress, Tally
 from docassay.providers.contract import DEFAULT_TIMEOUT, Credentials, Provider, RetryPolicy
 from docassay.providers.registry import Configured, check_packages, configure, open_provider, read_credentials
-from docassay.runs.manifest import ID, Demands, column_faults
+from docassay.runs.manifest import ID, column_faults
 from docassay.runs.sources import Source, open_source
 from docassay.runs.store import Store
 
@@ -201,7 +201,8 @@ def plan_benchmark(
     """
     limits = limits or Limits()
     source = open_source(str(manifest))
-    faults = column_faults(source.schema, Demands(needed=PREDICTING))
+    name = find_metric(metric or DEFAULT_METRIC).name
+    faults = column_faults(source.schema, PREDICTING)
     if faults:
         raise ManifestError(f"{manifest}: {'; '.join(faults)}")
     configurations = _configurations(providers, options or {})
@@ -212,7 +213,7 @@ def plan_benchmark(
         read_credentials(order.configured.spec, os.environ if environment is None else environment)
     rows, to_score = _survey(source, limits.limit)
     runs = tuple(_planned(order, rows) for order in orders)
-    return Plan(str(manifest), str(out), len(rows), to_score, metric or DEFAULT_METRIC, runs, limits.root)
+    return Plan(str(manifest), str(out), len(rows), to_score, name, runs, limits.root)
 
 
 def run_benchmark(

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from docassay import __version__
+from docassay.core.columns import names
 from docassay.core.digest import digest_object
 from docassay.core.filenames import safe_name
 from docassay.errors import DocumentError, ManifestError, RunMismatchError
@@ -28,6 +29,7 @@ from docassay.runs.layout import Rows
 from docassay.runs.manifest import ID, Demands, ManifestCopy, copy_manifest
 from docassay.runs.sources import open_source
 from docassay.runs.store import Store
+from docassay.runs.tables import SCORES
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -53,8 +55,8 @@ RECORDS = "records"
 JOBS = "jobs"
 CHUNK = 1000
 
-PREDICTING = ("doc_id", "doc_path", "schema")
-"""The columns that a manifest to be predicted needs."""
+PREDICTING = Demands(needed=("doc_id", "doc_path", "schema"), taken=names(SCORES))
+"""What predicting asks of a manifest: the scores' columns are to be left free, or its output could not be scored."""
 
 ADDED = (
     "pred_path",
@@ -131,8 +133,7 @@ class Predictions:
 
     def copy(self, manifest: str, limit: int | None) -> ManifestCopy:
         """Check the manifest and keep its (first `limit`) rows. Raises ManifestError that lists all faults."""
-        demands = Demands(needed=PREDICTING)
-        return copy_manifest(open_source(manifest), demands, self.store.child(INPUT), limit=limit)
+        return copy_manifest(open_source(manifest), PREDICTING, self.store.child(INPUT), limit=limit)
 
     def rows(self, manifest: ManifestCopy) -> list[Row]:
         """All rows in order; their schemas, which can be large, are read when they are needed."""
@@ -154,10 +155,10 @@ class Predictions:
 
     def notes(self, rows: Iterable[Row]) -> dict[str, Note]:
         """Jobs that earlier runs bought and did not collect, by file name."""
-        names = self._names(JOBS)
+        stored = self._names(JOBS)
         notes = {}
         for row in rows:
-            data = self.store.read(f"{JOBS}/{row.name}.json") if row.name in names or "/" in row.name else None
+            data = self.store.read(f"{JOBS}/{row.name}.json") if row.name in stored or "/" in row.name else None
             if data is not None:
                 found = json.loads(data)
                 notes[row.name] = Note(str(found["job_id"]), found["schema_digest"])
