@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -27,6 +28,7 @@ COMPARED = (PUBLISHED, SOUND)
 PAIRING = "another row is paired"
 UNPAIRED = "a row is paired by one metric only"
 SCHEMA = "the schema or the document is read differently"
+_INDEX = re.compile(r"\[p?\d+\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,9 +198,18 @@ def _differences(connection: duckdb.DuckDBPyConnection, system: str) -> Iterator
         "FROM verdicts_0 p FULL JOIN verdicts_1 s ON p.doc_id = s.doc_id AND p.address = s.address "
         "WHERE p.verdict IS DISTINCT FROM s.verdict ORDER BY doc_id, address"
     ).fetchall()
-    for doc_id, address, published, sound, gold, published_value, sound_value in rows:
-        group = _group(address, published, sound, gold, published_value, sound_value)
+    only = [{_whereabouts(row) for row in rows if row[lacking] is None} for lacking in (2, 3)]
+    moved = only[0] & only[1]
+    for row in rows:
+        doc_id, address, published, sound, gold, published_value, sound_value = row
+        group = PAIRING if _whereabouts(row) in moved else _group(*row[1:])
         yield MetricDifference(system, doc_id, address, published, sound, gold, published_value, sound_value, group)
+
+
+def _whereabouts(row: Sequence[str | None]) -> tuple[str | None, ...]:
+    """A predicted value in its field, whichever row it is in."""
+    doc_id, address, _, _, _, published_value, sound_value = row
+    return doc_id, _INDEX.sub("[*]", address or ""), sound_value if published_value is None else published_value
 
 
 def _group(
