@@ -149,7 +149,10 @@ def plan_questions(data: TaskData, options: JudgeOptions) -> tuple[Question, ...
         submission, _ = read_submission(options.submissions, task, corpus)
         if submission is None or submission.abstains or folder.review_path(task.task_id, submission.digest).exists():
             continue
-        questions += _planned(task, submission, corpus, folder, options)
+        try:
+            questions += _planned(task, submission, corpus, folder, options)
+        except ReviewError:  # a run would tell it as that task's failure, without asking anything
+            continue
         reference = references.by_task.get(task.task_id)
         if reference is not None:
             ids = [finding.finding_id for finding in submission.findings]
@@ -331,7 +334,7 @@ class _Run:
         audit = read_review(read_json(self.folder.review_path(task.task_id, submission.digest))).audit
         assert audit is not None, "a review of an audited task holds its audit"
         controls = make_controls(task, submission, corpus, sample, audit.annotations, self.options.controls)
-        results = await asyncio.gather(*(_control(judge, control) for control in controls))
+        results = await _all([_control(judge, control) for control in controls])
         write_new(
             path,
             {

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import docassay
 from docassay.discovery.judge import Judge, Question, Reply
 from docassay.discovery.tasks import TaskData
-from docassay.errors import ArgumentValueError, RunStoppedError
-from docassay.models import AnswerCache, Budget, Estimate, ModelClient, Prices, RetryPolicy
+from docassay.errors import ArgumentValueError, ReviewError, RunStoppedError
+from docassay.models import AnswerCache, Budget, Estimate, ModelClient, ModelRequest, Prices, RetryPolicy
 from docassay.pipelines.interrupts import Stop, interruptible
 from docassay.pipelines.judge_run import JudgeOptions, JudgeOutcome, JudgeState, judge_submissions, plan_questions
 from docassay.pipelines.model_judge import ModelJudge, ModelSettings
@@ -106,10 +106,19 @@ def plan_with_model(data: TaskData, settings: ModelSettings, options: JudgeOptio
     try:
         client = ModelClient(settings.endpoint, cache=cache, budget=Budget(prices=limits.prices))
         judge = ModelJudge(client, settings)
-        return client.estimate(judge.request(question) for question in plan_questions(data, options))
+        return client.estimate(_requests(judge, plan_questions(data, options)))
     finally:
         if cache is not None:
             cache.close()
+
+
+def _requests(judge: ModelJudge, questions: Iterable[Question]) -> Iterator[ModelRequest]:
+    """The questions as requests, without those that a run would refuse to send."""
+    for question in questions:
+        try:
+            yield judge.request(question)
+        except ReviewError:
+            continue
 
 
 def _offline(data: TaskData, judge: Judge | None, options: JudgeOptions) -> JudgeRun:
