@@ -8,6 +8,9 @@ import unicodedata
 from docassay.extraction.values.letters import drop_format
 from docassay.extraction.values.words import COUNTRY_DOMAINS, FILE_EXTENSIONS, GENERIC_DOMAINS
 
+ADDRESS_SIGN = re.compile(r"[@\\]|/[^\s\d]|\.[^\W\d_]|\.7z")
+"""Without any of this, no part of a text is a written address."""
+
 
 def is_address(token: str) -> bool:
     """Whether a text without white space is a written address; `token` is in small letters."""

@@ -39,7 +39,7 @@ def number(digits: str, exponent: int, negative: bool) -> Number:
 
 def from_json_number(value: int | float | Decimal) -> Number:
     """A finite JSON number, exactly; a float stands for its shortest decimal text."""
-    exact = Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
+    exact = Decimal(float.__repr__(value)) if isinstance(value, float) else Decimal(value)
     parts = exact.as_tuple()
     assert isinstance(parts.exponent, int), "infinities and NaN are no numbers"
     return number("".join(map(str, parts.digits)), parts.exponent, parts.sign == 1)

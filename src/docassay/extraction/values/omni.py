@@ -12,7 +12,7 @@ from datetime import date, datetime
 from decimal import Context, Decimal, InvalidOperation
 
 from docassay.extraction.values.plain import EXACT, NUMBER_STARTS, SMALL, is_iso_date, short_float, short_number
-from docassay.extraction.values.reading import Fold, Trace, apply_folds
+from docassay.extraction.values.reading import Fold, Trace, apply_folds, note, routed
 
 ABSENT = ""
 """The key of what states nothing."""
@@ -48,25 +48,25 @@ def canon(raw: object) -> str:
 def trace_canon(raw: object, trace: Trace | None) -> str:
     """The key by every rule in full; the one implementation behind `canon` and `read`."""
     if states_nothing(raw) or raw == [] or raw == {}:
-        return _routed(ABSENT, "absent", trace)
+        return routed(trace, "absent", ABSENT)
     text = _as_text(raw)
     if isinstance(raw, bool):
-        return _routed(_fold_text(text, trace), "boolean", trace)
+        return routed(trace, "boolean", _fold_text(text, trace))
     number = _read_decimal(text)
     if number is not None:
         plain = format(number.normalize(_PUBLISHED), "f")
-        _note(
+        note(
             trace,
             "decimal",
             text,
             plain,
             "It reads as a decimal number: signs, brackets, $, % and commas are notation.",
         )
-        return _routed(_fold_text(plain, trace), "number", trace)
+        return routed(trace, "number", _fold_text(plain, trace))
     moment = _read_moment(text.strip())
     if moment is not None:
         return _moment_key(text, moment, trace)
-    return _routed(_fold_text(text, trace), "text", trace)
+    return routed(trace, "text", _fold_text(text, trace))
 
 
 # Short cuts: the key where it can be told at a glance, else None
@@ -118,17 +118,6 @@ def _quick_mixed(text: str, data: bytes) -> str | None:
     if "." not in text:
         return data.translate(SMALL, _DELETED).decode()
     return _drop_punctuation(text.lower()).translate(_BRACKETS)
-
-
-def _routed(key: str, route: str, trace: Trace | None) -> str:
-    if trace is not None:
-        trace.route = route
-    return key
-
-
-def _note(trace: Trace | None, name: str, before: str, after: str, sentence: str) -> None:
-    if trace is not None:
-        trace.note(name, before, after, sentence)
 
 
 def _as_text(raw: object) -> str:
@@ -312,11 +301,11 @@ def _zone_exists(zone: str | None) -> bool:
 def _moment_key(text: str, moment: datetime, trace: Trace | None) -> str:
     if moment == datetime.combine(moment.date(), datetime.min.time()):
         key = "#d" + date.isoformat(moment.date())
-        _note(trace, "date", text, key, "It reads as a calendar date; midnight is its day, and a zone is ignored.")
-        return _routed(key, "date", trace)
+        note(trace, "date", text, key, "It reads as a calendar date; midnight is its day, and a zone is ignored.")
+        return routed(trace, "date", key)
     key = "#t" + moment.isoformat(timespec="microseconds")
-    _note(trace, "time", text, key, "It reads as a timestamp; its zone is ignored.")
-    return _routed(key, "time", trace)
+    note(trace, "time", text, key, "It reads as a timestamp; its zone is ignored.")
+    return routed(trace, "time", key)
 
 
 # Text
@@ -328,19 +317,19 @@ def _fold_text(text: str, trace: Trace | None) -> str:
         number = _plain_number(folded)
     except OverflowError:
         cut = " ".join(text.lower().split())[:_CUT]
-        _note(trace, "cut", folded, cut, "Too large for a double: 64 characters of the text are compared.")
+        note(trace, "cut", folded, cut, "Too large for a double: 64 characters of the text are compared.")
         return cut
     if number is not None:
-        _note(trace, "number", folded, number, "Only a number is left: it is read as a double.")
+        note(trace, "number", folded, number, "Only a number is left: it is read as a double.")
         return number
     if _only_dashes(folded):
-        _note(trace, "dash", folded, "#ph_dash", "Only dashes: every dash is the same mark.")
+        note(trace, "dash", folded, "#ph_dash", "Only dashes: every dash is the same mark.")
         return "#ph_dash"
     key = apply_folds(folded, _AFTER_NUMBER, trace)
     if key:
         return key
     whole = "".join(text.lower().split())
-    _note(trace, "nothing left", key, whole, "The rules leave nothing, so the text itself is compared.")
+    note(trace, "nothing left", key, whole, "The rules leave nothing, so the text itself is compared.")
     return whole
 
 

@@ -88,3 +88,16 @@ def apply_folds(text: str, folds: tuple[Fold, ...], trace: Trace | None) -> str:
         trace.note(fold.name, text, after, fold.sentence)
         text = after
     return text
+
+
+def note(trace: Trace | None, name: str, before: str, after: str, sentence: str) -> None:
+    """Record a step, where there is a trace and something changed."""
+    if trace is not None:
+        trace.note(name, before, after, sentence)
+
+
+def routed(trace: Trace | None, route: str, key: str) -> str:
+    """The key, its route told to the trace."""
+    if trace is not None:
+        trace.route = route
+    return key
