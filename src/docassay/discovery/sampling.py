@@ -1,8 +1,8 @@
 """Decides which documents of a corpus are audited for a submission, and how likely each of them was to be.
 
-Quoted documents are audited for certain; then every (finding, condition, state) cell gives its lowest-ranked documents,
-and the rest of the budget is filled from the whole corpus. A rank is SHA-256 of seed, NUL, key, NUL, document id, so that
-nobody can know it before the seed exists. Source: the discovery protocol's audit sample.
+Quoted documents are audited for certain; every (finding, condition, state) cell gives its lowest-ranked documents, and
+the rest of the budget is filled from the whole corpus. A rank is SHA-256 of seed, NUL, key, NUL, document id: nobody
+can know it before the seed exists. Source: the audit sample of the discovery protocol.
 """
 
 from __future__ import annotations
