@@ -10,6 +10,8 @@ import click
 from docassay.cli.common import DONE, FLAGGED, err_console, out_console, print_json, quiet_option
 
 if TYPE_CHECKING:
+    from rich.text import Text
+
     from docassay.pipelines.compare import CompareOptions, Comparison
     from docassay.pipelines.metric_comparison import MetricComparison
     from docassay.pipelines.ranking import Ranking
@@ -130,6 +132,8 @@ def _two(runs: tuple[Path, ...], options: CompareOptions, by: tuple[str, ...], l
         click.echo(written.comparison_junit(result), nl=False)
     else:
         _show_two(result, by, limit)
+    for flag in result.flags:
+        click.secho(f"worse than allowed: {flag.where}: {flag.reason}", fg="red", err=True)
     return FLAGGED if result.flags else DONE
 
 
@@ -166,8 +170,6 @@ def _show_two(result: Comparison, by: tuple[str, ...], limit: int) -> None:
         _show_table(table)
     console.print(Text(written.turned_sentence(result)))
     console.print(Text(written.method(result), style="dim"))
-    for flag in result.flags:
-        err_console().print(Text(f"worse than allowed: {flag.where}: {flag.reason}", style="bold red"))
 
 
 def _show_many(result: Ranking) -> None:
@@ -203,7 +205,7 @@ def _show_table(table: Table) -> None:
         console.print(f"… and {table.more:,} more (--limit, or --format json for all)", style="dim")
 
 
-def _cell(value: str) -> object:
+def _cell(value: str) -> Text:
     from rich.text import Text
 
     return Text(value, style={"better": "green", "worse": "red"}.get(value, ""))

@@ -317,7 +317,11 @@ def _dense(
 
 
 def _lines(names: Sequence[str], paired: Sequence[PairedDifference], correction: str) -> tuple[Line, ...]:
-    adjusted = CORRECTIONS[correction]([one.p_value for one in paired])
+    """Lines of one table, their p-values corrected together.
+
+    A line in which no document differs can never be significant, so it is no member of the family (Tarone 1990).
+    """
+    adjusted = CORRECTIONS[correction]([None if one.nothing_differs else one.p_value for one in paired])
     return tuple(Line(name, one, p) for name, one, p in zip(names, paired, adjusted, strict=True))
 
 
@@ -433,14 +437,13 @@ def _flags(result: Comparison) -> Iterator[Flag]:
     allowed = result.options.fail_if_worse
     if allowed is None:
         return
+    most = f"allowed are {100 * allowed:g} pp"
     if _difference(result.headline) < -allowed:
-        yield Flag("overall", f"{result.headline.name} fell by {-_difference(result.headline):.4f}, allowed {allowed}")
+        yield Flag("overall", f"{result.headline.name} fell by {-100 * _difference(result.headline):.2f} pp, {most}")
     for kind, lines in (("suite", result.suites), ("field", result.fields)):
         for line in lines:
             if _difference(line) < -allowed and line.significant(result.options.alpha):
-                p_value = f"corrected p = {line.adjusted:.2g}"
-                yield Flag(
-                    f"{kind} {line.name}", f"accuracy fell by {-_difference(line):.4f} ({p_value}), allowed {allowed}"
-                )
+                fall = f"accuracy fell by {-100 * _difference(line):.2f} pp"
+                yield Flag(f"{kind} {line.name}", f"{fall} (corrected p = {line.adjusted:.2g}), {most}")
     if result.new.absent and not result.options.allow_missing:
         yield Flag("documents", f"{len(result.new.absent)} documents of the base run are missing from the new one")

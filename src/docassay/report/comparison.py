@@ -122,7 +122,7 @@ def method(result: Comparison | Ranking) -> str:
         f"({numbers.count(result.resamples)} resamples, expanded percentile). "
         f"p: two-sided permutation test, labels swapped within documents ({numbers.count(result.permutations)} "
         "permutations, all there are where these are fewer), corrected within each table by "
-        f"{CORRECTION_NAMES[options.correction]}. "
+        f"{CORRECTION_NAMES[options.correction]}, the first line apart. "
         f"On fewer than {result.min_documents} documents neither is given (too few). Seed {options.seed}."
     )
 
@@ -240,6 +240,8 @@ def _remark(line: Line, alpha: float) -> str:
     if line.paired.reason is not None:
         few = line.paired.documents < MIN_DOCUMENTS
         return f"too few ({line.paired.documents})" if few else line.paired.reason
+    if line.paired.nothing_differs:
+        return "none differs"
     if not line.significant(alpha):
         return ""
     better = ((line.paired.difference or 0.0) > 0) == line.higher_is_better

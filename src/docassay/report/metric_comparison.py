@@ -30,6 +30,8 @@ def metric_tables(result: MetricComparison, limit: int) -> Iterator[Table]:
         ),
         tuple(_system_row(result, index) for index in range(len(result.systems))),
     )
+    if not result.groups:
+        return
     shown = result.groups[:limit]
     yield Table(
         "What decides where the verdicts differ",

@@ -51,6 +51,11 @@ class PairedDifference:
     reason: str | None
     """Why the interval and the p-value are absent."""
 
+    @property
+    def nothing_differs(self) -> bool:
+        """Whether every document was found to be the same on both sides, so that there is nothing to test."""
+        return self.p_value == 1 and self.low == 0 and self.high == 0
+
 
 def paired_means(
     base: Floats,
