@@ -1,4 +1,4 @@
-"""Agents that misbehave in every way we know: each is that task's recorded failure, the others finish, none survives."""
+"""Agents that misbehave in every way we know: each is its task's recorded failure, the others finish, none survives."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -47,9 +48,17 @@ def marker() -> Iterator[str]:
 
 
 def processes_with(marker: str) -> list[int]:
-    found = subprocess.run(["ps", "-eo", "pid,stat,args"], capture_output=True, text=True, check=True).stdout
+    found = subprocess.run(["ps", "-ww", "-eo", "pid,stat,args"], capture_output=True, text=True, check=True).stdout
     rows = [line.split(maxsplit=2) for line in found.splitlines() if marker in line]
     return [int(pid) for pid, state, _ in rows if not state.startswith("Z")]
+
+
+def wait_for(marker: str, count: int) -> None:
+    """Until so many processes with the marker run; what a test kills must have been there."""
+    deadline = time.monotonic() + 60
+    while len(processes_with(marker)) < count:
+        assert time.monotonic() < deadline, processes_with(marker)
+        time.sleep(0.05)
 
 
 def command(tmp_path: Path, code: str, *arguments: str) -> tuple[str, ...]:
@@ -63,6 +72,18 @@ def one(data: TaskData, tmp_path: Path, code: str, *arguments: str, **options: o
     wanted = RunOptions(command(tmp_path, code, *arguments), limit=1, **{"timeout": 20.0, **options})  # type: ignore[arg-type]
     (outcome,) = run_agent(data, tmp_path / "subs", wanted).outcomes
     return outcome
+
+
+def test_processes_are_found_by_their_marker(tmp_path: Path) -> None:
+    """What the other tests rely on to see that nothing is left."""
+    code = "import time; time.sleep(60)"
+    process = subprocess.Popen([sys.executable, "-c", code, "x" * 500, "agent-marker-check"])
+    try:
+        wait_for("agent-marker-check", 1)
+    finally:
+        process.kill()
+        process.wait()
+    assert processes_with("agent-marker-check") == []
 
 
 def test_a_well_behaved_agent_is_valid_and_kept(data: TaskData, tmp_path: Path) -> None:
@@ -88,7 +109,7 @@ def test_the_request_holds_task_corpus_and_pool(data: TaskData, tmp_path: Path) 
 
 
 def test_task_only_gets_no_pool(data: TaskData, tmp_path: Path) -> None:
-    code = "import json, sys\nrequest = json.load(sys.stdin)\nsys.exit(7 if request['learning_directory'] is None else 8)\n"
+    code = "import json, sys\nsys.exit(7 if json.load(sys.stdin)['learning_directory'] is None else 8)\n"
     assert one(data, tmp_path, code).exit_code == 7
 
 
@@ -398,30 +419,34 @@ def test_impossible_options_are_refused(data: TaskData, tmp_path: Path, options:
         run_agent(data, tmp_path / "subs", options)
 
 
+@contextmanager
+def runner(data: TaskData, tmp_path: Path, agent: tuple[str, ...], *options: str) -> Iterator[subprocess.Popen[bytes]]:
+    """The command in a process of its own, which is ended in any case."""
+    line = [sys.executable, "-m", "docassay", "discover", "run", "--data", str(data.root), "-q", *options]
+    process = subprocess.Popen([*line, "--command", shlex.join(agent), "--out", str(tmp_path / "subs")])
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait(20)
+
+
 @linux_only
 def test_an_interrupt_ends_every_agent(data: TaskData, tmp_path: Path, marker: str) -> None:
-    agent = shlex.join(command(tmp_path, "import time\ntime.sleep(600)", marker))
-    runner = [sys.executable, "-m", "docassay", "discover", "run", "--data", str(data.root), "--command", agent]
-    process = subprocess.Popen([*runner, "--out", str(tmp_path / "subs"), "--jobs", "2", "-q"])
-    for _ in range(200):
-        if len(processes_with(marker)) >= 3:
-            break
-        time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
-    assert process.wait(20) == 130
+    agent = command(tmp_path, "import time\ntime.sleep(600)", marker)
+    with runner(data, tmp_path, agent, "--jobs", "2") as process:
+        wait_for(marker, 5)  # the runner, and for each of two tasks a supervisor and an agent
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 130
 
 
 @linux_only
 def test_a_killed_runner_leaves_no_agent(data: TaskData, tmp_path: Path, marker: str) -> None:
-    agent = shlex.join(command(tmp_path, ESCAPED + "time.sleep(600)", marker))
-    runner = [sys.executable, "-m", "docassay", "discover", "run", "--data", str(data.root), "--command", agent]
-    process = subprocess.Popen([*runner, "--out", str(tmp_path / "subs"), "-q"])
-    for _ in range(200):
-        if len(processes_with(marker)) >= 4:
-            break
-        time.sleep(0.05)
-    process.kill()
-    process.wait(20)
+    agent = command(tmp_path, ESCAPED + "time.sleep(600)", marker)
+    with runner(data, tmp_path, agent) as process:
+        wait_for(marker, 4)  # the runner, the supervisor, the agent, and the child that left it
+        process.kill()
+        process.wait(20)
     for _ in range(100):
         if not processes_with(marker):
             break
