@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -84,6 +85,20 @@ def test_a_noted_job_of_another_question_is_not_collected(make: Make, reads: Rea
     with FakeServer(reads) as fake:
         assert folder.predict(fake).progress.ok == 1
         assert fake.seen("datalab", "poll")[0].path.endswith("/job-0")
+
+
+def test_an_earlier_failure_stands_until_there_is_a_new_answer(make: Make, reads: Reads) -> None:
+    folder = make(3)
+    busy = Fault("status", step="submit", status=503, body="busy", times=12)
+    refused = Fault("status", step="submit", status=402, body="credits are used up", times=None)
+    with FakeServer(reads, faults=[busy, refused]) as fake:
+        assert folder.predict(fake).progress.failed == 3
+        done = folder.predict(fake)
+        assert (done.progress.failed, done.progress.in_flight, done.unanswered) == (3, 0, 0)
+        assert "refuses the account" in str(done.stopped)
+    rows = pq.read_table(done.manifest).to_pylist()
+    assert [(row["predict_outcome"], "busy" in row["predict_error"]) for row in rows] == [("failed", True)] * 3
+    assert all("busy" in folder.prediction(f"doc-{index}")["__error__"] for index in range(3))
 
 
 def test_a_prediction_without_its_record_is_not_done(make: Make, reads: Reads) -> None:

@@ -89,10 +89,13 @@ class Predicted:
     kept: int
     """Documents that earlier runs had answered."""
     unanswered: int
+    """Documents that have no outcome at all."""
+    left: int
+    """Documents that were to be asked and were not, those with an earlier failure among them."""
     costs_unstated: int
     """Answered documents whose cost the provider did not state."""
     stopped: str | None = None
-    """Why documents were left unanswered; None where none were."""
+    """Why documents were left; None where none were."""
     interrupted: bool = False
 
     def as_dict(self) -> dict[str, object]:
@@ -108,6 +111,7 @@ class Predicted:
             "failed": progress.failed,
             "timeouts": progress.timeouts,
             "unanswered": self.unanswered,
+            "left": self.left,
             "kept": self.kept,
             "cost": dict(progress.cost),
             "costs_unstated": self.costs_unstated,
@@ -149,6 +153,8 @@ class PredictionRun:
         self.tally = Tally()
         self.spending = Spending(None if order.configured.spec.free else order.max_cost)
         self.refusal: str | None = None
+        self.left = 0
+        """Documents that are to be asked and have no new answer yet."""
         self._saving: set[asyncio.Task[None]] = set()
 
     def prepare(self) -> None:
@@ -160,13 +166,12 @@ class PredictionRun:
         self.schemas = Schemas(self.manifest)
         self.kept = self.store.kept(self.rows)
         candidates = self._candidates(self.store.notes(self.rows))
-        for item in candidates:
-            self.kept.pop(item.row.name, None)
-        self.earlier = len(self.kept)
+        self.earlier = len(self.rows) - len(candidates)
         for kept in self.kept.values():
             self.tally.add(kept)
             self.spending.add(kept)
         self._check_documents(candidates)
+        self.left = len(self.pending)
         self._report()
 
     async def ask(self, provider: Provider, credentials: Credentials) -> None:
@@ -195,7 +200,6 @@ class PredictionRun:
 
     def predicted(self) -> Predicted:
         """What this run left behind."""
-        unanswered = len(self.rows) - len(self.kept)
         reason = self.refusal or self.spending.reason or ("interrupted" if self.stop.requested else None)
         return Predicted(
             out=str(self.store.store),
@@ -204,10 +208,11 @@ class PredictionRun:
             settings_digest=self.digest,
             progress=self._progress(),
             kept=self.earlier,
-            unanswered=unanswered,
+            unanswered=len(self.rows) - len(self.kept),
+            left=self.left,
             costs_unstated=0 if self.order.configured.spec.free else self.tally.unstated,
-            stopped=reason if unanswered else None,
-            interrupted=self.stop.requested and unanswered > 0,
+            stopped=reason if self.left else None,
+            interrupted=self.stop.requested and self.left > 0,
         )
 
     def _candidates(self, notes: Mapping[str, Note]) -> list[_Pending]:
@@ -252,7 +257,11 @@ class PredictionRun:
     def _refuse(self, item: _Pending, fault: str) -> None:
         record = self._record(item, _unsendable(fault), None, input_fault=True)
         self.store.save(item.row, record)
-        self._note(item, kept_of(record))
+        earlier = self.kept.get(item.row.name)
+        kept = self.kept[item.row.name] = kept_of(record)
+        self.tally.begin(earlier)
+        self.tally.end(kept)
+        self._report()
 
     def _begin(self, waiting: Iterator[_Pending], provider: Provider, active: int) -> Iterator[asyncio.Task[None]]:
         """Start as many documents as there is room and money for."""
@@ -266,18 +275,21 @@ class PredictionRun:
             yield asyncio.create_task(self._one(item, provider))
 
     async def _one(self, item: _Pending, provider: Provider) -> None:
-        """Read, ask and store one document."""
+        """Read, ask and store one document; what an earlier run stored of it stands until then."""
         self.check_lock()
-        self.tally.in_flight += 1
+        earlier = self.kept.get(item.row.name)
+        self.tally.begin(earlier)
         self._report()
         try:
             content = await asyncio.to_thread(read_document, self._path(item.row))
             data = content.data or b""
             fault = content.error or document_fault(data, item.row.doc_path or "")
             result = _unsendable(fault) if fault is not None else await self._answer(item, data, provider)
-        finally:
-            self.tally.in_flight -= 1
+        except asyncio.CancelledError:
+            self.tally.end(earlier)
+            raise
         if result.outcome is Outcome.ACCOUNT:
+            self.tally.end(earlier)
             self.refusal = f"{self.order.configured.name} refuses the account: {result.error}"
             return
         digest = digest_bytes(data) if fault is None else None
@@ -305,12 +317,10 @@ class PredictionRun:
 
     async def _save(self, item: _Pending, record: Record) -> None:
         await asyncio.to_thread(self.store.save, item.row, record)
+        kept = self.kept[item.row.name] = kept_of(record)
+        self.left -= 1
         self.tally.seconds.append(record.result.seconds)
-        self._note(item, kept_of(record))
-
-    def _note(self, item: _Pending, kept: Kept) -> None:
-        self.kept[item.row.name] = kept
-        self.tally.add(kept)
+        self.tally.end(kept)
         self.spending.add(kept)
         self._report()
 

@@ -46,12 +46,28 @@ class Tally:
     in_flight: int = 0
 
     def add(self, kept: Kept) -> None:
-        """Count one document that has an outcome."""
-        self.outcomes[kept.outcome] += 1
+        """Count a document that has an outcome."""
+        self._count(kept, 1)
+
+    def begin(self, earlier: Kept | None) -> None:
+        """A document is asked, perhaps again: until it ends its earlier outcome does not count."""
+        self.in_flight += 1
+        if earlier is not None:
+            self._count(earlier, -1)
+
+    def end(self, kept: Kept | None) -> None:
+        """A document is no longer asked; it has this outcome, its earlier one, or none."""
+        self.in_flight -= 1
+        if kept is not None:
+            self._count(kept, 1)
+
+    def _count(self, kept: Kept, sign: int) -> None:
+        self.outcomes[kept.outcome] += sign
         if kept.cost is not None:
-            self.costs[kept.cost.unit] = self.costs.get(kept.cost.unit, Decimal(0)) + Decimal(str(kept.cost.amount))
+            amount = sign * Decimal(str(kept.cost.amount))
+            self.costs[kept.cost.unit] = self.costs.get(kept.cost.unit, Decimal(0)) + amount
         elif kept.outcome is Outcome.OK:
-            self.unstated += 1
+            self.unstated += sign
 
     def progress(self, total: int) -> Progress:
         """How far a run over `total` documents is."""

@@ -134,7 +134,7 @@ def predict(
     else:
         click.echo(done.manifest)
     if done.stopped is not None:
-        console.print(f"{done.unanswered} documents are not answered: {done.stopped}", highlight=False, markup=False)
+        console.print(f"{done.left} documents are not answered: {done.stopped}", highlight=False, markup=False)
     if done.interrupted:
         return INTERRUPTED
     return DONE if done.stopped is None else FLAGGED
