@@ -195,3 +195,9 @@ def test_codes_of_a_table_include_those_of_a_document() -> None:
     assert next(iter(TABLE_CODES)) == "unreadable"
     assert list(TABLE_CODES)[-3:] == ["all_read_alike", "all_miss", "all_add"]
     assert "placeholder" in TABLE_CODES
+
+
+def test_the_page_tells_of_every_code(repository: Path) -> None:
+    page = (repository / "docs" / "lint.md").read_text(encoding="utf-8")
+    rows = [line.split("|")[1].strip() for line in page[page.index("## The codes") :].splitlines() if line[:3] == "| `"]
+    assert rows == [f"`{code}`" for code in TABLE_CODES]

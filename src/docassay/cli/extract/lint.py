@@ -156,7 +156,8 @@ def _example(finding: TableFinding) -> RenderableType:
 
     where = f"{finding.doc_id} {finding.address}".rstrip()
     told = Text(visible(f"{where}: {shortened(finding.found, _LONGEST)}"))
-    return Padding(told.append(f"\n{visible(shortened(finding.advice, _LONGEST))}", style="dim"), (0, 0, 0, 2))
+    told.append(f"\n{visible(shortened(finding.advice, _LONGEST))}", style="dim")
+    return Padding(told, (0, 0, 0, 2), expand=False)
 
 
 def _summary(report: LintReport) -> str:
