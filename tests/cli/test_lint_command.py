@@ -50,12 +50,12 @@ def test_json_is_one_object_with_every_finding(manifest: Path) -> None:
     done = run(manifest, "--json", "-q")
     assert (done.returncode, done.stderr) == (0, "")
     told = json.loads(done.stdout)
-    assert set(told) == {"findings", "rows", "linted", "runs", "counts", "documents"}
+    assert set(told) == {"findings", "rows", "linted", "runs", "signature", "counts", "documents"}
     codes = [finding["code"] for finding in told["findings"]]
     assert codes == ["duplicate_rows", "number_as_text", "placeholder", "unreadable"]
     assert told["counts"] == dict.fromkeys(["unreadable", "duplicate_rows", "number_as_text", "placeholder"], 1)
     assert set(told["findings"][0]) == {"doc_id", "code", "address", "field", "found", "advice"}
-    assert (told["rows"], told["linted"], told["runs"]) == (3, 3, [])
+    assert (told["rows"], told["linted"], told["runs"], told["signature"]) == (3, 3, [], None)
 
 
 def test_json_without_findings(tmp_path: Path) -> None:

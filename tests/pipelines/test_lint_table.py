@@ -159,6 +159,8 @@ def test_where_all_systems_agree_against_the_ground_truth(folder: Folder) -> Non
     assert found[2].found == "1 here, nothing in all 3 runs"
     assert found[3].found == "nothing here, 7 in all 3 runs"
     assert report.runs == ("run0", "run1", "run2")
+    assert report.signature is not None
+    assert report.signature.startswith("sound/1 order:free ")
     two = linted(folder.manifest(), runs=runs[:2])[1]
     assert where(two) == where(found)  # that the totals differ is no agreement
 

@@ -170,6 +170,7 @@ def _show_two(result: Comparison, by: tuple[str, ...], limit: int) -> None:
         _show_table(table)
     console.print(Text(written.turned_sentence(result)))
     console.print(Text(written.method(result), style="dim"))
+    console.print(Text(written.signature(result), style="dim"))
 
 
 def _show_many(result: Ranking) -> None:
@@ -185,6 +186,7 @@ def _show_many(result: Ranking) -> None:
     for sentence in written.flip_sentences(result):
         console.print(Text(sentence))
     console.print(Text(written.method(result), style="dim"))
+    console.print(Text(written.signature(result), style="dim"))
 
 
 def _show_table(table: Table) -> None:

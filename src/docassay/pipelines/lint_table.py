@@ -71,6 +71,8 @@ class LintReport:
     """Distinct ground truths (with their schema) among them; the others were linted with an earlier row."""
     runs: tuple[str, ...]
     """The runs that were asked where all agree against the ground truth."""
+    signature: str | None
+    """By which metric and options these were scored; None where no run was asked."""
     counts: Mapping[str, int]
     """Findings per code, in the order of TABLE_CODES; codes without any are left out."""
     documents: Mapping[str, int]
@@ -117,6 +119,7 @@ def lint_table(
         rows=walk.rows,
         linted=walk.linted,
         runs=tuple(run.name for run in opened),
+        signature=_signature(opened[0]) if opened else None,
         counts=tally.in_order(tally.counts),
         documents=tally.in_order(tally.documents),
         examples={code: tuple(tally.examples[code]) for code in TABLE_CODES if code in tally.examples},
@@ -255,13 +258,17 @@ def _comparable(paths: Sequence[str | Path]) -> list[Run]:
     runs = open_runs([Path(path) for path in paths])
     first = runs[0]
     for other in runs[1:]:
-        mine, theirs = (str(run.record.get("signature", "")) for run in (first, other))
+        mine, theirs = _signature(first), _signature(other)
         if what_matters(mine) != what_matters(theirs):
             raise RunMismatchError(
                 f"{first.name} ({mine or 'no signature'}) and {other.name} ({theirs or 'no signature'}) were not "
                 "scored alike; score both with the same metric and options"
             )
     return runs
+
+
+def _signature(run: Run) -> str:
+    return str(run.record.get("signature", ""))
 
 
 def _agreements(runs: Sequence[Run], listed: Callable[[str], bool]) -> Iterator[TableFinding]:

@@ -127,6 +127,17 @@ def method(result: Comparison | Ranking) -> str:
     )
 
 
+def signature(result: Comparison | Ranking) -> str:
+    """By which metric and options the runs were scored, on one line."""
+    side = result.new if isinstance(result, Comparison) else result.systems[0].side
+    return text.one_line(side.signature)
+
+
+def _suite_name(result: Comparison | Ranking) -> str:
+    """With the metric's name, for it is the only part of JUnit's form that every reader shows."""
+    return text.xml(f"docassay compare, {signature(result).partition(' ')[0]}")
+
+
 def comparison_markdown(result: Comparison, by: Sequence[str], limit: int) -> str:
     """A job summary: the outcome first, then the tables."""
     lines = ["## docassay compare", "", f"**{text.markdown(verdict_on(result))}**", ""]
@@ -138,8 +149,8 @@ def comparison_markdown(result: Comparison, by: Sequence[str], limit: int) -> st
     lines.extend(["", *_side_lines((result.base, result.new)), ""])
     for table in comparison_tables(result, by, limit):
         lines.extend(markdown_table(table))
-    lines.extend([turned_sentence(result), "", text.markdown(method(result)), ""])
-    return "\n".join([*lines, f"`{text.one_line(result.new.signature)}`", ""])
+    lines.extend([turned_sentence(result), "", text.markdown(method(result)), "", f"`{signature(result)}`", ""])
+    return "\n".join(lines)
 
 
 def ranking_markdown(result: Ranking) -> str:
@@ -148,8 +159,7 @@ def ranking_markdown(result: Ranking) -> str:
     for table in ranking_tables(result):
         lines.extend(markdown_table(table))
     lines.extend(f"- {text.markdown(sentence)}" for sentence in flip_sentences(result))
-    signature = text.one_line(result.systems[0].side.signature)
-    return "\n".join([*lines, "", text.markdown(method(result)), "", f"`{signature}`", ""])
+    return "\n".join([*lines, "", text.markdown(method(result)), "", f"`{signature(result)}`", ""])
 
 
 def turned_sentence(result: Comparison) -> str:
@@ -180,7 +190,7 @@ def comparison_junit(result: Comparison) -> str:
     cases = [("overall", result.headline)]
     cases += [(f"suite {line.name}", line) for line in result.suites]
     cases += [(f"field {line.name}", line) for line in result.fields]
-    suite = ElementTree.Element("testsuite", name="docassay compare")
+    suite = ElementTree.Element("testsuite", name=_suite_name(result))
     for where, line in cases:
         _junit_case(suite, where, _sentence(line), failures.get(where), line.paired.reason)
     missing = failures.get("documents")
@@ -194,7 +204,7 @@ def comparison_junit(result: Comparison) -> str:
 
 def ranking_junit(result: Ranking) -> str:
     """One test case per pair; a ranking flags nothing, so none fails."""
-    suite = ElementTree.Element("testsuite", name="docassay compare", tests=str(len(result.pairs)), failures="0")
+    suite = ElementTree.Element("testsuite", name=_suite_name(result), tests=str(len(result.pairs)), failures="0")
     for pair in result.pairs:
         _junit_case(suite, pair.line.name, _sentence(pair.line), None, pair.line.paired.reason)
     ElementTree.indent(suite)

@@ -161,6 +161,8 @@ def _example(finding: TableFinding) -> RenderableType:
 
 
 def _summary(report: LintReport) -> str:
+    from docassay.report.text import visible
+
     total = sum(report.counts.values())
-    asked = f" and what {len(report.runs)} runs agree on" if report.runs else ""
+    asked = f"; {len(report.runs)} runs scored by {visible(report.signature or '')}" if report.runs else ""
     return f"ground truths: {report.linted:,} (of {report.rows:,} rows){asked}; findings: {total:,}"
