@@ -93,7 +93,7 @@ def lint_table(
 ) -> LintReport:
     """Lint the ground truth of a table, each distinct pair of a `gt_path` and a schema once.
 
-    Memory is bounded by one document and 16 bytes or so per row: findings are counted, and handed on one by one.
+    Memory holds one document and two numbers (some 150 bytes) per row: findings are counted and handed on one by one.
 
     Args:
         manifest: a table with the columns doc_id, gt_path and schema; others are not looked at.
