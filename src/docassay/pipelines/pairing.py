@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -165,17 +166,17 @@ def weighted_difference(
 def weighted_interval(
     aligned: Aligned, run: int, weighting: str, generator: np.random.Generator, level: float
 ) -> PairedDifference:
-    """The interval of one run's figure: its difference from nothing, by the same bootstrap."""
+    """The interval of one run's figure, from two documents on: its difference from nothing, by the same bootstrap."""
     nothing = np.zeros(len(aligned.doc_id))
+    asked: Any = {"generator": generator, "level": level, "permutations": 1, "min_documents": 2}
     if weighting == "pooled":
         matched, total = pooled_counts(aligned, run)
         zero = (nothing[:, None], np.ones_like(nothing)[:, None])
-        return paired_ratios(zero, (matched[:, None], total[:, None]), generator=generator, level=level)[0]
+        return paired_ratios(zero, (matched[:, None], total[:, None]), **asked)[0]
     values = aligned.metric(run, "accuracy") if weighting == "scored" else aligned.filled(run, "accuracy")
     known = ~np.isnan(values)
     strata = _known_suites(aligned, known) if weighting == "unified" else None
-    zero_column = nothing[known][:, None]
-    return paired_means(zero_column, values[known][:, None], generator=generator, level=level, strata=strata)[0]
+    return paired_means(nothing[known][:, None], values[known][:, None], strata=strata, **asked)[0]
 
 
 def side_of(aligned: Aligned, run: int) -> Side:

@@ -174,6 +174,8 @@ _NO_VERDICTS = (
 
 
 def _open(path: Path, name: str) -> Run:
+    if (path / "report.json").is_file() and (path / "findings.parquet").is_file():
+        raise InputError(f"{path} is a discovery evaluation; this reads extraction runs (docassay report reads both)")
     if not is_extraction_run(path):
         raise InputError(
             f"{path} holds no scores.parquet; it is no extraction run "

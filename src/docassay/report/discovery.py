@@ -190,7 +190,7 @@ def build(paths: Sequence[Path], options: ReportOptions) -> DiscoveryReport:
     for path, name, value in zip(paths, names, values, strict=True):
         labels = read_labels_table(path)
         for judge in value["judges"]:
-            shown = judge["name"] if len(paths) == 1 else f"{name}: {judge['name']}"
+            shown = _judge_name(name, judge["name"], len(paths), len(value["judges"]))
             try:
                 judges.append(_judge(judge, shown, len(judges), labels, options))
             except (KeyError, TypeError) as error:
@@ -204,6 +204,13 @@ def build(paths: Sequence[Path], options: ReportOptions) -> DiscoveryReport:
         plots={},
         options=options,
     )
+
+
+def _judge_name(report: str, judge: str, reports: int, judges: int) -> str:
+    """What tells a judge apart: its own name, or the report's where each report has one judge."""
+    if reports == 1:
+        return judge
+    return report if judges == 1 else f"{report}: {judge}"
 
 
 def _judge(
@@ -359,10 +366,7 @@ def _plots(name: str, tasks: Sequence[TaskView], findings: Sequence[FindingView]
 
 
 def _task_estimate(task: TaskView, series: int) -> plots.Estimate:
-    assert task.quality.low is not None
-    assert task.quality.high is not None
-    middle = task.quality.value if task.quality.value is not None else (task.quality.low + task.quality.high) / 2
-    return plots.Estimate(task.task_id, middle, task.quality.low, task.quality.high, series)
+    return plots.Estimate(task.task_id, task.quality.value, task.quality.low, task.quality.high, series)
 
 
 def _shift(finding: FindingView) -> plots.Shift:

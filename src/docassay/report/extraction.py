@@ -485,7 +485,7 @@ def _plots(
         ("seconds", "mean seconds a document"),
     ):
         places = list(_places(cards, name))
-        if places:
+        if len(places) > 1:
             drawn[name] = plots.trade_off(places, title=f"Accuracy against {axis}", axis=axis)
     return drawn
 

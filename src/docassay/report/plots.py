@@ -68,7 +68,8 @@ class Estimate:
     """One labelled figure with its interval; `series` picks the colour."""
 
     label: str
-    value: float
+    value: float | None
+    """None where only bounds are known: then the line has ends and no point."""
     low: float | None
     high: float | None
     series: int = 0
@@ -108,7 +109,10 @@ class Shift:
 def intervals(
     estimates: Sequence[Estimate], *, title: str, axis: str, zero: bool = False, scale: str = "percent"
 ) -> str:
-    """Points with intervals, one line each, the first on top; with `zero`, a line where nothing differs."""
+    """Points with intervals, one line each, the first on top; with `zero`, a line where nothing differs.
+
+    scale: `percent` for shares, `points` for differences of shares, `plain` for qualities in 0-100.
+    """
 
     def draw(figure: Figure, axes: Axes) -> None:
         for row, one in enumerate(estimates):
@@ -117,8 +121,10 @@ def intervals(
         if zero:
             axes.axvline(0, color=_MUTED, linewidth=1)
         _share_axis(axes, "x", axis, scale)
-        if not zero:
-            _keep_within(axes, 0, 1 if scale == "percent" else 100)
+        if scale == "plain" and not zero:
+            axes.set_xlim(-2, 102)
+        elif not zero:
+            _keep_within(axes, 0, 1)
 
     return _svg(draw, title, width=5.6, height=0.9 + 0.34 * len(estimates))
 
@@ -169,7 +175,8 @@ def curves(values: Mapping[str, Sequence[float]], *, title: str) -> str:
         for index, (label, accuracies) in enumerate(values.items()):
             ordered = sorted(accuracies)
             reached = [1 - place / len(ordered) for place in range(len(ordered))]
-            axes.step([0, *ordered], [1, *reached], where="pre", color=_series(index), label=_short(label))
+            ends = [*ordered, ordered[-1]]
+            axes.step([0, *ends], [1, *reached, 0], where="pre", color=_series(index), label=_short(label))
         axes.set_xlim(0, 1)
         axes.set_ylim(0, 1.03)
         _share_axis(axes, "x", "accuracy of a document, at least", "percent")
@@ -226,6 +233,10 @@ def _interval(axes: Axes, one: Estimate, row: float) -> None:
     colour = _series(one.series)
     if one.low is not None and one.high is not None:
         axes.plot([one.low, one.high], [row, row], color=colour, linewidth=2.4, solid_capstyle="butt", alpha=0.55)
+        if one.value is None:
+            axes.plot([one.low, one.high], [row, row], "|", color=colour, markersize=9, markeredgewidth=2)
+    if one.value is None:
+        return
     filled = colour if one.low is not None else _PAPER
     axes.plot([one.value], [row], "o", color=colour, markerfacecolor=filled, markersize=6.5)
 

@@ -66,6 +66,7 @@ def paired_means(
     resamples: int = RESAMPLES,
     permutations: int = PERMUTATIONS,
     strata: Sequence[object] | None = None,
+    min_documents: int = MIN_DOCUMENTS,
 ) -> list[PairedDifference]:
     """Difference of the means over documents, for each column.
 
@@ -77,6 +78,7 @@ def paired_means(
         strata: one label per document; given, the statistic is the mean over strata of the stratum means, and documents
             are resampled within their stratum. Strata of fewer than SMALL_STRATUM documents are resampled together,
             since resampling one document shows no variance at all.
+        min_documents: on fewer, a column gets neither interval nor p-value.
 
     Raises:
         ArgumentValueError: shapes that do not agree, or a level outside (0, 1).
@@ -85,7 +87,9 @@ def paired_means(
     present = ~(np.isnan(base) | np.isnan(new))
     left, right = np.where(present, base, 0.0), np.where(present, new, 0.0)
     sides = [_Sums(left, present.astype(float)), _Sums(right, present.astype(float))]
-    return _compare(sides, present, _groups(strata, len(base)), generator, level, resamples, permutations)
+    return _compare(
+        sides, present, _groups(strata, len(base)), generator, level, resamples, permutations, min_documents
+    )
 
 
 def paired_ratios(
@@ -96,6 +100,7 @@ def paired_ratios(
     level: float = 0.95,
     resamples: int = RESAMPLES,
     permutations: int = PERMUTATIONS,
+    min_documents: int = MIN_DOCUMENTS,
 ) -> list[PairedDifference]:
     """Difference of pooled ratios (sum of numerators over sum of denominators), for each column.
 
@@ -110,7 +115,9 @@ def paired_ratios(
         _check_shapes(base[0], array)
     present = (base[1] > 0) | (new[1] > 0)
     sides = [_Sums(*base), _Sums(*new)]
-    return _compare(sides, present, _groups(None, len(base[0])), generator, level, resamples, permutations)
+    return _compare(
+        sides, present, _groups(None, len(base[0])), generator, level, resamples, permutations, min_documents
+    )
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
@@ -160,31 +167,32 @@ def _compare(
     level: float,
     resamples: int,
     permutations: int,
+    min_documents: int,
 ) -> list[PairedDifference]:
     if not 0 < level < 1:
         raise ArgumentValueError(f"level is {level}; it must lie between 0 and 1")
     documents = present.sum(axis=0)
     ones = np.ones((1, len(present)))
     base, new = (side.ratio(ones, groups)[0] for side in sides)
-    testable = (documents >= MIN_DOCUMENTS) & ~np.isnan(new - base)
+    testable = (documents >= min_documents) & ~np.isnan(new - base)
     columns = np.flatnonzero(testable)
     if not len(columns):
-        return [_record(int(documents[c]), base[c], new[c], None) for c in range(present.shape[1])]
+        return [_record(int(documents[c]), min_documents, base[c], new[c], None) for c in range(present.shape[1])]
     some = [_Sums(side.numerators[:, columns], side.denominators[:, columns]) for side in sides]
     ends = _bootstrap(some, groups, documents[columns], generator, level, resamples)
     p_values = _permute(some, groups, generator, permutations)
     tested = {int(c): (*ends[i], float(p_values[i])) for i, c in enumerate(columns)}
-    return [_record(int(documents[c]), base[c], new[c], tested.get(c)) for c in range(present.shape[1])]
+    return [_record(int(documents[c]), min_documents, base[c], new[c], tested.get(c)) for c in range(present.shape[1])]
 
 
 def _record(
-    documents: int, base: float, new: float, tested: tuple[float | None, float | None, float] | None
+    documents: int, least: int, base: float, new: float, tested: tuple[float | None, float | None, float] | None
 ) -> PairedDifference:
     values = [None if np.isnan(x) else float(x) for x in (base, new, new - base)]
     if tested is not None:
         return PairedDifference(documents, values[0], values[1], values[2], *tested, None)
-    reason = f"too few documents ({documents} of at least {MIN_DOCUMENTS})"
-    if documents >= MIN_DOCUMENTS:
+    reason = f"too few documents ({documents} of at least {least})"
+    if documents >= least:
         reason = "one side has no value to compare"
     return PairedDifference(documents, values[0], values[1], values[2], None, None, None, reason)
 
