@@ -7,15 +7,37 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from docassay.extraction.lint import lint
     from docassay.extraction.metric import Score, score
     from docassay.extraction.values import explain
+    from docassay.pipelines.benchmark import benchmark
+    from docassay.pipelines.lint_table import lint_table
+    from docassay.pipelines.predict_table import predict_document, predict_table
+    from docassay.pipelines.score_table import score_table
 
-__all__ = ["Score", "__version__", "explain", "score"]
+__all__ = [
+    "Score",
+    "__version__",
+    "benchmark",
+    "explain",
+    "lint",
+    "lint_table",
+    "predict_document",
+    "predict_table",
+    "score",
+    "score_table",
+]
 
 _HOMES = {
     "Score": "docassay.extraction.metric",
+    "benchmark": "docassay.pipelines.benchmark",
     "explain": "docassay.extraction.values",
+    "lint": "docassay.extraction.lint",
+    "lint_table": "docassay.pipelines.lint_table",
+    "predict_document": "docassay.pipelines.predict_table",
+    "predict_table": "docassay.pipelines.predict_table",
     "score": "docassay.extraction.metric",
+    "score_table": "docassay.pipelines.score_table",
 }
 
 
