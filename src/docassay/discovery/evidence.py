@@ -45,7 +45,7 @@ def check_quotes(draft: DraftFinding, corpus: Corpus, population: Mask | None, f
 
 
 def check_roles(draft: DraftFinding, task: Task, corpus: Corpus, states: tuple[Codes, ...], faults: Faults) -> None:
-    """At least one supporting quote; for audited tasks from enough positive documents, and counterexamples of the pool."""
+    """One supporting quote; in audited tasks from enough positive documents, and counterexamples of the pool."""
     supporting = [(number, row) for number, row in draft.evidence if row.role == "supporting"]
     if draft.evidence and draft.evidence_complete and not supporting:
         faults.add(Code.NO_SUPPORTING_QUOTE, f"{draft.path}.evidence", "no supporting row", "at least one")

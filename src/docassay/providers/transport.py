@@ -66,7 +66,8 @@ ACCOUNT_TEXT = re.compile(
     r"insufficient_quota"
     r"|(?:insufficient|not enough|no|out of|ran out of|exhausted|used up(?: all)?|used all|exceeded|depleted)"
     r"\W[^.\n]{0,30}\bcredits?\b(?! card)"
-    r"|\bcredits?\b(?! card)[^.\n]{0,30}\b(?:exhausted|used up|depleted|expired|insufficient|exceeded|ran out|run out)\b"
+    r"|\bcredits?\b(?! card)[^.\n]{0,30}"
+    r"\b(?:exhausted|used up|depleted|expired|insufficient|exceeded|ran out|run out)\b"
     r"|\bsubscription\b[^.\n]{0,30}\b(?:expired|inactive|ended|cancell?ed|lapsed)\b"
     r"|\bexpired subscription\b"
     r"|check your plan and billing",
