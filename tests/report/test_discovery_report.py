@@ -32,6 +32,7 @@ def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     def run(*arguments: str) -> None:
         done = CliRunner().invoke(cli, ["discover", *arguments])
+        assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
         assert done.exit_code in (0, 1), done.output
 
     data, subs = folder / "data", folder / "subs"

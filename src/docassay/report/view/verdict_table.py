@@ -116,6 +116,8 @@ class VerdictTable:
         self._suites = [suites.get(name) or "" for name in self._names["doc_id"]]
         self._masks: OrderedDict[tuple[str, object], Mask] = OrderedDict()
         self._orders: OrderedDict[object, Ids] = OrderedDict()
+        self._searchable = threading.Thread(target=_make_searchable, args=[self._connection.cursor()], daemon=True)
+        self._searchable.start()
 
     def __len__(self) -> int:
         return len(self._codes["verdict"])
@@ -243,9 +245,10 @@ class VerdictTable:
         folded = text.casefold()
         documents = np.array([folded in name.casefold() for name in self._names["doc_id"]], dtype=bool)
         mask = documents[self._codes["doc_id"]] if len(documents) else np.zeros(len(self), dtype=bool)
-        pattern = "%" + text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
-        hits = " OR ".join(f"{column} ILIKE $1 ESCAPE '\\'" for column in ("address", "gold_raw", "pred_raw"))
-        found = self._connection.execute(f"SELECT rowid FROM rows WHERE {hits}", [pattern]).fetchnumpy()["rowid"]
+        self._searchable.join()
+        found = self._connection.execute(
+            "SELECT rowid FROM searchable WHERE contains(text, lower($1))", [text]
+        ).fetchnumpy()["rowid"]
         mask[np.asarray(found)] = True
         return mask
 
@@ -308,6 +311,14 @@ def _load(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute(
         "CREATE TABLE rows AS SELECT doc_id::doc_id_values AS doc_id, address, field::field_values AS field, "
         "verdict::verdict_values AS verdict, gold_raw, pred_raw, gold_canon, pred_canon FROM verdicts_0"
+    )
+
+
+def _make_searchable(connection: duckdb.DuckDBPyConnection) -> None:
+    """One small-letter text for each row, to search in; made while the first page is looked at."""
+    connection.execute(
+        "CREATE TABLE searchable AS SELECT lower(concat_ws(chr(31), address, gold_raw, "
+        "CASE WHEN pred_raw IS DISTINCT FROM gold_raw THEN pred_raw END)) AS text FROM rows"
     )
 
 
