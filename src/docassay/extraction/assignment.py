@@ -5,7 +5,12 @@ Optimal assignment (Kuhn 1955; Jonker and Volgenant 1987, as implemented by scip
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
+from importlib import import_module
+from importlib.machinery import PathFinder
+from importlib.util import find_spec, module_from_spec
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,12 +32,31 @@ def best_assignment(weights: Sequence[Sequence[int]] | NDArray[np.float64]) -> l
     if not isinstance(weights, np.ndarray) and _in_whole_numbers(weights, rows, columns):
         pairs = _shortest_paths(weights) if rows <= columns else _flipped(weights)
     else:
-        from scipy.optimize import linear_sum_assignment
-
         matrix = np.asarray(weights, dtype=np.float64)
-        chosen_rows, chosen_columns = linear_sum_assignment(matrix, maximize=True)
+        chosen_rows, chosen_columns = _solver()(matrix, maximize=True)
         pairs = list(zip(chosen_rows.tolist(), chosen_columns.tolist(), strict=True))
     return [(row, column) for row, column in pairs if weights[row][column] > 0]
+
+
+@cache
+def _solver() -> Callable[..., tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """scipy.optimize.linear_sum_assignment, without the rest of scipy.optimize where that can be had.
+
+    The function is one small extension module; importing the package around it takes longer than scoring hundreds of
+    documents. Where the module is not found the package is imported as usual; the function is the same.
+    """
+    package = find_spec("scipy")
+    folders = (
+        [str(Path(folder, "optimize")) for folder in (package.submodule_search_locations or ())] if package else []
+    )
+    spec = PathFinder.find_spec("_lsap", folders)
+    if spec is not None and spec.loader is not None:
+        module = module_from_spec(spec)
+        spec.loader.exec_module(module)
+        found = getattr(module, "linear_sum_assignment", None)
+        if callable(found):
+            return found  # type: ignore[no-any-return]
+    return import_module("scipy.optimize").linear_sum_assignment  # type: ignore[no-any-return]
 
 
 def _in_whole_numbers(weights: Sequence[Sequence[int]], rows: int, columns: int) -> bool:
