@@ -193,19 +193,20 @@ def _checked(options: CompareOptions) -> CompareOptions:
 def _compare(
     connection: duckdb.DuckDBPyConnection, aligned: Aligned, changed_truth: Sequence[str], options: CompareOptions
 ) -> Comparison:
-    generator = np.random.default_rng(options.seed)
+    # Each table has a stream of its own, so that one never shifts another's draws.
+    streams = iter(np.random.default_rng(options.seed).spawn(5))
     level = 1 - options.alpha
-    headline = weighted_difference(aligned, 0, 1, options.weighting, generator, level)
+    headline = weighted_difference(aligned, 0, 1, options.weighting, next(streams), level)
     counts = dict(_turned_counts(connection))
     result = Comparison(
         base=side_of(aligned, 0),
         new=side_of(aligned, 1),
         documents=len(aligned.doc_id),
         headline=Line(f"{options.weighting} accuracy", headline, headline.p_value),
-        metrics=_metric_lines(aligned, generator, level, options.correction),
-        verdicts=_verdict_lines(aligned, generator, level, options.correction),
-        suites=_suite_lines(aligned, generator, level, options.correction),
-        fields=_field_lines(connection, aligned, generator, level, options.correction),
+        metrics=_metric_lines(aligned, next(streams), level, options.correction),
+        verdicts=_verdict_lines(aligned, next(streams), level, options.correction),
+        suites=_suite_lines(aligned, next(streams), level, options.correction),
+        fields=_field_lines(connection, aligned, next(streams), level, options.correction),
         changes=_document_changes(aligned, counts),
         turned_right=sum(right for right, _ in counts.values()),
         turned_wrong=sum(wrong for _, wrong in counts.values()),

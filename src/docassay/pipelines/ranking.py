@@ -107,10 +107,11 @@ def rank(paths: Sequence[str | Path], options: CompareOptions | None = None) -> 
 def rank_documents(runs: Sequence[Documents], options: CompareOptions) -> Ranking:
     """Rank runs whose scores were read already."""
     aligned = align(runs)
-    generator = np.random.default_rng(options.seed)
-    systems = _systems(aligned, generator, options)
+    # Streams of their own, so that one part never shifts another's draws.
+    for_systems, for_pairs = np.random.default_rng(options.seed).spawn(2)
+    systems = _systems(aligned, for_systems, options)
     order = sorted(range(len(systems)), key=lambda i: -(systems[i].figures[options.weighting] or -1.0))
-    pairs = _pairs(aligned, order, generator, options)
+    pairs = _pairs(aligned, order, for_pairs, options)
     return Ranking(
         systems=tuple(systems[i] for i in order),
         pairs=tuple(pairs),
