@@ -25,11 +25,12 @@ from typing import Any
 from docassay.errors import DocassayError, RunError
 from docassay.executors.contract import Batch, Died, Event, Finished, Receipt, Stalled, Work, find
 
-__all__ = ["LocalEngine", "default_workers"]
+__all__ = ["LocalEngine", "default_workers", "prepare"]
 
 PATIENCE_SECONDS = 2.0
 """How long a row may take before the rows behind it are given to another process."""
 
+_FORK_SERVER = "forkserver"
 _SETTLE_SECONDS = 0.05
 _ROW, _SINCE, _STOP = range(3)
 _IDLE = -1
@@ -40,6 +41,16 @@ def default_workers() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def prepare(modules: Sequence[str]) -> None:
+    """Let the server that workers start from do its imports while this process does something else."""
+    if _FORK_SERVER in multiprocessing.get_all_start_methods():
+        from multiprocessing import forkserver
+
+        _context(list(modules))
+        with _without_main():
+            forkserver.ensure_running()
 
 
 class LocalEngine:
@@ -242,7 +253,7 @@ def _start(work: Work) -> _Worker:
 
 def _context(modules: list[str]) -> Any:
     """Processes that start from a clean server: threads of this process cannot disturb them, and imports are done."""
-    if "forkserver" not in multiprocessing.get_all_start_methods():
+    if _FORK_SERVER not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(modules)

@@ -18,6 +18,7 @@ from docassay.core.signature import signature
 from docassay.errors import ArgumentValueError, ManifestError, MissingDependencyError, RunError
 from docassay.executors.contract import Batch, Lost, Work
 from docassay.executors.engines import ENGINES, make_engine
+from docassay.executors.local import prepare
 from docassay.executors.supervise import supervise
 from docassay.extraction.metric import DEFAULT_METRIC, find_metric
 from docassay.pipelines.score_batch import BatchInputs, ScoreJob, score_batch, write_lost, write_nothing
@@ -175,6 +176,8 @@ def score_table(
         progress=progress or (lambda _: None),
     )
     _check(request)
+    if engine == "local":
+        prepare([score_batch.__module__, *_IMPORTED_BY_WORKERS])
     with ExitStack() as stack:
         checks = [stack.enter_context(locked(store)) for store in request.stores()]
         runs = _Table(request, _all_of(checks)).run()

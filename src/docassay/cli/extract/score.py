@@ -105,7 +105,6 @@ def score(
     Example:
       docassay extract score --manifest jobs.parquet --out run/ --workers 8
     """
-    from docassay.cli.extract.summary_card import print_summary
     from docassay.pipelines.score_table import score_table
 
     options |= {"root": root, "verdicts": not no_verdicts}
@@ -118,6 +117,8 @@ def score(
         told = [{"run": run.path, "metric": run.metric, **run.summary.as_dict()} for run in runs]
         print_json(told if isinstance(scored, tuple) else told[0])
     else:
+        from docassay.cli.extract.summary_card import print_summary
+
         for run in runs:
             print_summary(out_console(), run)
     return _flag(runs, fail_under, quiet)
