@@ -210,9 +210,12 @@ BROWSER_ARGUMENTS = [
 ]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
-    """Headless Chromium; tests are skipped where none is installed."""
+    """Headless Chromium; tests are skipped where none is installed.
+
+    For one module at a time: while it is open, its event loop runs in this thread, and `asyncio.run` cannot.
+    """
     if not BROWSER.exists():
         pytest.skip(f"no Chromium at {BROWSER}")
     playwright = pytest.importorskip("playwright.sync_api")

@@ -285,3 +285,13 @@ def test_runs_without_verdicts_are_compared_by_their_scores(two: tuple[Path, Pat
     assert (result.turned_right, result.turned_wrong) == (0, 0)
     assert result.headline.paired.difference == with_verdicts.headline.paired.difference
     assert "scored without verdicts" in result.notes[0]
+
+
+def test_the_verdicts_are_those_of_the_engine_and_the_columns_those_of_the_tables() -> None:
+    from docassay.core.columns import names
+    from docassay.extraction import verdicts
+    from docassay.pipelines import run_data
+    from docassay.runs.tables import SCORES
+
+    assert run_data.VERDICTS == verdicts.VERDICTS
+    assert set(run_data.NUMBERS) <= set(names(SCORES))

@@ -74,10 +74,6 @@ TABLE: list[tuple[Callable[..., str], tuple[Any, ...], str]] = [
     (numbers.cost, (1250,), "1,250.00"),
     (numbers.cost, (0,), "0.00"),
     (numbers.cost, (None, "USD"), "—"),
-    (numbers.size, (812,), "812 B"),
-    (numbers.size, (1234,), "1.2 kB"),
-    (numbers.size, (5_300_000,), "5.3 MB"),
-    (numbers.size, (None,), "—"),
 ]
 
 

@@ -16,8 +16,6 @@ from docassay.report import plots
 from docassay.report.options import ReportOptions
 
 DIMENSIONS = ("statistical_validity", "evidence_entailment", "analytical_depth", "calibration")
-SUPPORTS = ("supported", "partial", "uncertain", "unsupported")
-SUMMARY_FIGURES = ("tasks", "scored_tasks", "pending_tasks", "missing_tasks", "invalid_tasks")
 DISAGREEMENTS = 12
 """Labels listed per finding on which claim and checker differ; the rest is counted."""
 FINDINGS_DRAWN = 30
@@ -171,7 +169,6 @@ class DiscoveryReport:
     judges: tuple[JudgeView, ...]
     agreement: tuple[Mapping[str, Any], ...]
     sources: tuple[Source, ...]
-    plots: Mapping[str, str]
     options: ReportOptions
 
 
@@ -201,7 +198,6 @@ def build(paths: Sequence[Path], options: ReportOptions) -> DiscoveryReport:
         judges=tuple(judges),
         agreement=tuple(row for value in values for row in value.get("agreement", ())),
         sources=tuple(_source(path, name, value) for path, name, value in zip(paths, names, values, strict=True)),
-        plots={},
         options=options,
     )
 

@@ -127,18 +127,6 @@ def cost(value: float | None, unit: str = "") -> str:
     return f"{text} {unit}".rstrip()
 
 
-def size(value: int | None) -> str:
-    """Bytes: `812 B`, `1.2 kB`, `5.3 MB`."""
-    if value is None:
-        return MISSING
-    amount = float(value)
-    for unit in ("B", "kB", "MB", "GB"):
-        if amount < 999.95 or unit == "GB":
-            return f"{amount:.0f} {unit}" if unit == "B" else f"{amount:.1f} {unit}"
-        amount /= 1000
-    raise AssertionError("unreachable")
-
-
 def _signed(text: str) -> str:
     """A real minus sign; a negative zero loses it."""
     if text.startswith("-") and not any(c in "123456789" for c in text):

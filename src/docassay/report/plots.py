@@ -15,6 +15,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from docassay.errors import MissingDependencyError
+from docassay.pipelines.run_data import VERDICTS
 from docassay.report import numbers
 from docassay.report.text import shortened, visible, xml
 
@@ -22,13 +23,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-VERDICT_ORDER = ("matched", "misread", "unfound", "fabricated", "invented_item", "invented_field")
 SERIES = 8
 """How many systems have a colour of their own; further ones start again."""
 
 _INK, _MUTED, _GRID, _PAPER = "#010101", "#010102", "#010103", "#010104"
 _SERIES = [f"#01020{index}" for index in range(SERIES)]
-_VERDICTS = {verdict: f"#01030{index}" for index, verdict in enumerate(VERDICT_ORDER)}
+_VERDICTS = {verdict: f"#01030{index}" for index, verdict in enumerate(VERDICTS)}
 _VARIABLES = {
     _INK: "--ink",
     _MUTED: "--muted",
@@ -133,8 +133,8 @@ def verdict_bars(bars: Sequence[Bar], *, title: str) -> str:
     """Stacked bars of the verdicts' shares, with a legend of those that occur."""
 
     def draw(figure: Figure, axes: Axes) -> None:
-        for verdict in VERDICT_ORDER:
-            lefts = [sum(bar.shares.get(v, 0.0) for v in VERDICT_ORDER[: VERDICT_ORDER.index(verdict)]) for bar in bars]
+        for verdict in VERDICTS:
+            lefts = [sum(bar.shares.get(v, 0.0) for v in VERDICTS[: VERDICTS.index(verdict)]) for bar in bars]
             widths = [bar.shares.get(verdict, 0.0) for bar in bars]
             if any(widths):
                 label = verdict.replace("_", " ")

@@ -38,7 +38,6 @@ _FILTERS = (
     numbers.quality_interval,
     numbers.seconds,
     numbers.cost,
-    numbers.size,
 )
 
 
@@ -61,6 +60,7 @@ def extraction_html(report: ExtractionReport) -> str:
         "extraction.html",
         {
             "report": report,
+            "plots": _drawings(report.plots),
             "weightings": report.weightings,
             "verdict_words": VERDICT_WORDS,
             "level": f"{100 * (1 - report.options.alpha):g}%",
@@ -72,9 +72,7 @@ def extraction_html(report: ExtractionReport) -> str:
 
 def discovery_html(report: DiscoveryReport) -> str:
     """The whole report of discovery evaluations as one HTML document."""
-    from markupsafe import Markup
-
-    drawn = [{name: Markup(svg) for name, svg in judge.plots.items()} for judge in report.judges]
+    drawn = [_drawings(judge.plots) for judge in report.judges]
     return page("discovery.html", {"report": report, "judge_plots": drawn})
 
 
@@ -92,15 +90,16 @@ def page(template: str, values: Mapping[str, Any]) -> str:
             style=Markup(Asset("theme.css").text() + Asset("report.css").text()),
             script=Markup(script),
             script_hash=f"sha256-{digest}",
-            **_with_plots(values, Markup),
+            **values,
         )
     )
 
 
-def _with_plots(values: Mapping[str, Any], markup: type) -> dict[str, Any]:
+def _drawings(plots: Mapping[str, str]) -> dict[str, str]:
     """Drawings are the only markup that is not escaped: they were made here, their labels escaped by matplotlib."""
-    report = values["report"]
-    return {**values, "plots": {name: markup(svg) for name, svg in report.plots.items()}}
+    from markupsafe import Markup
+
+    return {name: Markup(svg) for name, svg in plots.items()}
 
 
 @cache

@@ -15,7 +15,7 @@ from docassay.report import numbers
 from docassay.report.difference import Marked, mark, plain
 from docassay.report.reasons import LONG, VERDICT_WORDS, metric_of, reason, value_of
 from docassay.report.text import visible
-from docassay.report.view.pdf import Documents as PdfDocuments
+from docassay.report.view.pdf import PdfFiles
 from docassay.report.view.query import MAX_ROWS, Query, one, whole
 from docassay.report.view.tree import TreeLine, tree_lines
 from docassay.report.view.verdict_table import Filters, FullVerdict, VerdictTable
@@ -37,7 +37,7 @@ class ExtractionView:
         self.table = VerdictTable(run)
         self.metric = metric_of(self.table.documents.signature)
         self._paths = _document_paths(run, root) if docs else {}
-        self._pdf = PdfDocuments() if docs else None
+        self._pdf = PdfFiles() if docs else None
 
     def routes(self) -> dict[str, Callable[[Query], Any]]:
         """The questions that are answered in JSON, by name."""

@@ -46,7 +46,7 @@ class Hits:
     boxes: tuple[Box, ...]
 
 
-class Documents:
+class PdfFiles:
     """PDF files, opened when first asked for; PDFium is not thread-safe, so one thread at a time uses it."""
 
     def __init__(self) -> None:
