@@ -32,6 +32,7 @@ from docassay.runs.tables import (
     ERROR,
     SCORED,
     SCORES,
+    VERDICTS,
     PartWriter,
     inputs_schema,
     json_text,
@@ -329,7 +330,7 @@ class _Sheet:
     part: PartWriter | None
     outcomes: list[tuple[object, ...]] = field(default_factory=list)
     errors: int = 0
-    verdicts: list[tuple[str | None, ...]] = field(default_factory=list)
+    verdicts: _VerdictColumns = field(default_factory=lambda: _VerdictColumns())
     characters: int = 0
 
     def add(self, identifier: str, outcome: _Outcome) -> None:
@@ -337,10 +338,10 @@ class _Sheet:
         self.errors += outcome.score is None
         if self.part is None or outcome.score is None:
             return
-        for verdict in outcome.score.verdicts or ():
-            row = _verdict_row(identifier, verdict)
-            self.verdicts.append(row)
-            self.characters += len(row[4] or "") + len(row[5] or "")
+        found = outcome.score.verdicts or ()
+        for start in range(0, len(found), GROUP_VERDICTS):
+            some = found[start : start + GROUP_VERDICTS]
+            self.characters += self.verdicts.add(identifier, some)
             if len(self.verdicts) >= GROUP_VERDICTS or self.characters >= GROUP_CHARACTERS:
                 self._flush(self.part)
 
@@ -367,19 +368,52 @@ class _Sheet:
         return pa.table([*own, *rows.columns], schema=schema)
 
     def _flush(self, part: PartWriter) -> None:
+
+        if len(self.verdicts):
+            part.write(self.verdicts.table())
+            self.verdicts, self.characters = _VerdictColumns(), 0
+
+
+class _VerdictColumns:
+    """Verdicts in the making, column by column, in the order of VERDICTS."""
+
+    def __init__(self) -> None:
+        self._columns: tuple[list[str | None], ...] = tuple([] for _ in VERDICTS)
+
+    def __len__(self) -> int:
+        return len(self._columns[0])
+
+    def add(self, identifier: str, verdicts: Sequence[Verdict]) -> int:
+        """Add some of a document's verdicts; gives the characters that their values take."""
+        golds = [None if v.gold_canon is None else json_text(v.gold_raw) for v in verdicts]
+        predictions = [
+            None if v.pred_canon is None else gold if v.pred_raw is v.gold_raw else json_text(v.pred_raw)
+            for v, gold in zip(verdicts, golds, strict=True)
+        ]
+        added: tuple[Sequence[str | None], ...] = (
+            [identifier] * len(verdicts),
+            [v.address for v in verdicts],
+            [v.field for v in verdicts],
+            [v.verdict for v in verdicts],
+            golds,
+            predictions,
+            [v.gold_canon for v in verdicts],
+            [v.pred_canon for v in verdicts],
+        )
+        for column, values in zip(self._columns, added, strict=True):
+            column += values
+        return sum(map(len, filter(None, golds))) + sum(map(len, filter(None, predictions)))
+
+    def table(self) -> pa.Table:
         import pyarrow as pa
 
-        if self.verdicts:
-            columns = zip(*self.verdicts, strict=True)
-            part.write(pa.table([text_array(values) for values in columns], schema=verdicts_schema()))
-            self.verdicts, self.characters = [], 0
+        return pa.table([text_array(column) for column in self._columns], schema=verdicts_schema())
 
 
 _NO_SCORE = (None,) * (len(SCORES) - 4)
 _OF_SCORE = attrgetter(*METRIC_NAMES)
 _OF_COUNTS = attrgetter(*COUNT_NAMES)
 _OF_ROWS = attrgetter("gt_rows", "pred_rows", "matched_rows", "matching_exact", "approximated", "skipped_open_maps")
-_OF_VERDICT = attrgetter("address", "field", "verdict", "gold_canon", "pred_canon")
 
 
 def _score_row(outcome: _Outcome, signature: str) -> tuple[object, ...]:
@@ -399,19 +433,11 @@ def _score_row(outcome: _Outcome, signature: str) -> tuple[object, ...]:
     )
 
 
-def _verdict_row(identifier: str, verdict: Verdict) -> tuple[str | None, ...]:
-    """One row, in the order of VERDICTS."""
-    address, place, name, gold_canon, pred_canon = _OF_VERDICT(verdict)
-    gold = None if gold_canon is None else json_text(verdict.gold_raw)
-    prediction = None if pred_canon is None else json_text(verdict.pred_raw)
-    return identifier, address, place, name, gold, prediction, gold_canon, pred_canon
-
-
 def _array(values: Sequence[Any], column: Column) -> pa.Array:
     import pyarrow as pa
 
     if column.kind is Kind.TEXT:
         return text_array(values)
     if column.kind is Kind.TEXTS:
-        values = [None if value is None else text_array(value).to_pylist() for value in values]
+        values = [text_array(value).to_pylist() if value else value for value in values]
     return pa.array(values, type=arrow_type(column.kind))
