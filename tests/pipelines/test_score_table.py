@@ -324,6 +324,8 @@ def test_wrong_options_are_told_at_once(folder: Folder) -> None:
         run(folder_of(folder), metric="omni/9", engine="slurm", workers=0, limit=-1, timeout=0.0)
     for told in ("'omni/9'", "'slurm'", "workers is 0", "limit is -1", "timeout is 0.0"):
         assert told in str(caught.value)
+    with pytest.raises(ArgumentValueError, match="Modal's containers cannot see"):
+        run(folder_of(folder), engine="modal")
     with pytest.raises(ArgumentValueError, match="name each metric once"):
         run(folder_of(folder), metrics=["omni/1", "omni/1"])
     assert not (folder.root / "run" / "run.json").exists()
@@ -463,6 +465,27 @@ def test_changed_files_are_refused_by_name(folder: Folder) -> None:
     assert "d00000" not in told
     run(folder, overwrite=True)
     assert scores(folder.root / "run").column("status").to_pylist()[-1] == "scored"
+
+
+@pytest.mark.parametrize("metrics", [["omni/1"], ["omni/1", "sound/1"]])
+def test_failures_are_tried_again_when_asked(folder: Folder, metrics: list[str]) -> None:
+    folder.add_many(12)
+    folder.add("late", GOLD, None)
+    folder.add("never", GOLD, None)
+    folder.add_many(6)
+    score_table(folder.manifest(), folder.root / "run", root=folder.root, metrics=metrics, batch_rows=4)
+    first = folder.root / "run" / "omni-1"
+    kept = (first / "scores.parquet" / "part-0000000000.parquet").stat().st_mtime_ns
+    (folder.root / "pred" / "late.json").write_text(json.dumps(GOLD))
+    again = {"root": folder.root, "metrics": metrics, "retry_errors": True}
+    made = score_table(folder.manifest(), folder.root / "run", **again)  # type: ignore[call-overload]
+    assert [(one.summary.flat.scored, one.summary.flat.errors) for one in made] == [(19, 1)] * len(metrics)
+    assert (first / "scores.parquet" / "part-0000000000.parquet").stat().st_mtime_ns == kept
+    whole = score_table(folder.manifest(), folder.root / "whole", root=folder.root, metrics=metrics)
+    assert all(same_run(one.path, other.path) for one, other in zip(made, whole, strict=True))
+    (folder.root / "pred" / "d00000.json").write_text("{}")
+    with pytest.raises(RunMismatchError, match="d00000"):
+        score_table(folder.manifest(), folder.root / "run", **again)  # type: ignore[call-overload]
 
 
 def test_many_changed_files_are_counted(folder: Folder) -> None:

@@ -27,7 +27,17 @@ from docassay.runs.layout import INPUTS_DIR, MANIFEST, SCORES_DIR, SUMMARY, VERD
 from docassay.runs.lock import locked
 from docassay.runs.manifest import SCORING, Demands, ManifestCopy, copy_manifest
 from docassay.runs.plan import gaps, shares
-from docassay.runs.resume import Asked, Options, clear, done_rows, enter, load_asked, refuse_changed_inputs
+from docassay.runs.resume import (
+    Asked,
+    Options,
+    clear,
+    done_rows,
+    enter,
+    failures,
+    forget,
+    load_asked,
+    refuse_changed_inputs,
+)
 from docassay.runs.sources import open_source, source_digest
 from docassay.runs.store import Store, is_uri, storage_settings
 from docassay.runs.summary import Summary, summarise, summary_columns
@@ -87,6 +97,7 @@ def score_table(
     batch_rows: int | None = ...,
     ray_address: str | None = ...,
     overwrite: bool = ...,
+    retry_errors: bool = ...,
     progress: Callable[[Progress], None] | None = ...,
 ) -> tuple[TableRun, ...]: ...
 
@@ -108,6 +119,7 @@ def score_table(
     batch_rows: int | None = ...,
     ray_address: str | None = ...,
     overwrite: bool = ...,
+    retry_errors: bool = ...,
     progress: Callable[[Progress], None] | None = ...,
 ) -> TableRun: ...
 
@@ -129,6 +141,7 @@ def score_table(
     batch_rows: int | None = None,
     ray_address: str | None = None,
     overwrite: bool = False,
+    retry_errors: bool = False,
     progress: Callable[[Progress], None] | None = None,
 ) -> TableRun | tuple[TableRun, ...]:
     """Score every document of a manifest into a run directory, or continue one that was interrupted.
@@ -151,6 +164,7 @@ def score_table(
         batch_rows: rows that one process takes at most at a time; chosen if not given.
         ray_address: an existing Ray cluster; by default RAY_ADDRESS, or a new cluster on this machine.
         overwrite: score anew, whatever the directory holds of a run.
+        retry_errors: score again what failed earlier, whose files may have changed since.
         progress: called now and then.
 
     Raises:
@@ -173,6 +187,7 @@ def score_table(
         batch_rows=batch_rows,
         ray_address=ray_address,
         overwrite=overwrite,
+        retry_errors=retry_errors,
         progress=progress or (lambda _: None),
     )
     _check(request)
@@ -199,6 +214,7 @@ class _Request:
     batch_rows: int | None
     ray_address: str | None
     overwrite: bool
+    retry_errors: bool
     progress: Callable[[Progress], None]
 
     def stores(self) -> list[Store]:
@@ -294,9 +310,7 @@ class _Table:
         )
 
     def _score_missing(self, copy: ManifestCopy, survey: _Survey) -> None:
-        done = done_rows(self._stores, self._request.folders())
-        for store in self._stores if done else []:
-            refuse_changed_inputs(store, copy, self._request.root, survey.fingerprints)
+        done = self._done(copy, survey)
         if not len(copy) and not done:
             write_nothing(self._job(), copy)
         for _ in range(_ROUNDS):
@@ -309,6 +323,21 @@ class _Table:
             done = done_rows(self._stores, self._request.folders())
         first = gaps(len(copy), done)[0]
         raise RunError(f"{self._request.out}: rows {first.start} to {first.stop} were scored and are not in storage")
+
+    def _done(self, copy: ManifestCopy, survey: _Survey) -> list[Rows]:
+        """What an earlier call has done, of files that are what they were."""
+        folders = self._request.folders()
+        done = done_rows(self._stores, folders)
+        failed: set[Rows] = set()
+        but_rows: set[int] = set()
+        for store in self._stores if self._request.retry_errors else []:
+            found = failures(store, done)
+            failed |= found.keys()
+            but_rows.update(*found.values())
+        for store in self._stores if done else []:
+            refuse_changed_inputs(store, copy, self._request.root, survey.fingerprints, but_rows=but_rows)
+        forget(self._stores, folders, failed)
+        return [rows for rows in done if rows not in failed]
 
     def _score(self, missing: Sequence[Rows], survey: _Survey, resumed: int) -> None:
         request, job = self._request, self._job()
@@ -389,6 +418,8 @@ def _check(request: _Request) -> None:
         faults.append(f"metrics is {list(request.metrics)}; name each metric once")
     if request.engine not in ENGINES:
         faults.append(f"there is no engine {request.engine!r}; choose one of: {', '.join(ENGINES)}")
+    if request.engine == "modal" and not is_uri(request.out):
+        faults.append(f"out is {request.out}, which Modal's containers cannot see; give a URI such as s3://bucket/run")
     counts = {"limit": request.options.limit, "workers": request.workers, "batch_rows": request.batch_rows}
     faults += [
         f"{name} is {value}; it must be at least 1" for name, value in counts.items() if value is not None and value < 1

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from docassay.errors import DocassayError, DocumentError
+from docassay.errors import DocassayError, DocumentError, MissingDependencyError
 from docassay.runs.store import file_system, is_uri
 
 __all__ = [
@@ -236,6 +236,8 @@ def _ask_one(path: str) -> tuple[int, int]:
         return _told(system.info(inner))
     except FileNotFoundError:
         return 0, MISSING
+    except MissingDependencyError:
+        raise
     except Exception:  # noqa: BLE001 - reading it will tell what is wrong
         return 0, UNKNOWN
 

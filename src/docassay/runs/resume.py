@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -14,19 +14,29 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from docassay import __version__
 from docassay.core.digest import digest_bytes
 from docassay.errors import RunError, RunMismatchError
 from docassay.runs.files import MISSING, UNKNOWN, read_document, resolve
-from docassay.runs.layout import INPUTS_DIR, RUN, SCORES_DIR, SUMMARY, VERDICTS_DIR, Rows
+from docassay.runs.layout import INPUTS_DIR, RUN, SCORES_DIR, SUMMARY, VERDICTS_DIR, Rows, part_name
 from docassay.runs.manifest import ID, ManifestCopy
 from docassay.runs.store import Store
-from docassay.runs.tables import part_rows, read_parts
+from docassay.runs.tables import ERROR, part_rows, read_parts
+from docassay.version import __version__
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Asked", "Options", "clear", "done_rows", "enter", "load_asked", "refuse_changed_inputs"]
+__all__ = [
+    "Asked",
+    "Options",
+    "clear",
+    "done_rows",
+    "enter",
+    "failures",
+    "forget",
+    "load_asked",
+    "refuse_changed_inputs",
+]
 
 FORMAT = "docassay-run/1"
 _NAMED = 5
@@ -141,8 +151,34 @@ def done_rows(stores: Sequence[Store], folders: Sequence[str]) -> list[Rows]:
     return kept
 
 
+def failures(store: Store, done: Sequence[Rows]) -> dict[Rows, list[int]]:
+    """The parts of the scores in which a row has an error instead of a score, and those rows."""
+    import pyarrow.parquet as pq
+
+    found: dict[Rows, list[int]] = {}
+    for rows in done:
+        with store.open(f"{SCORES_DIR}/{part_name(rows.start)}") as file:
+            statuses = pq.ParquetFile(file).read(columns=["status"]).column("status").to_pylist()
+        failed = [rows.start + offset for offset, status in enumerate(statuses) if status == ERROR]
+        if failed:
+            found[rows] = failed
+    return found
+
+
+def forget(stores: Sequence[Store], folders: Sequence[str], parts: Iterable[Rows]) -> None:
+    """Remove parts, so that their rows are scored again."""
+    for rows in parts:
+        for store in stores:
+            store.remove(f"{folder}/{part_name(rows.start)}" for folder in folders)
+
+
 def refuse_changed_inputs(
-    store: Store, copy: ManifestCopy, root: str, fingerprints: Mapping[str, NDArray[np.int64]]
+    store: Store,
+    copy: ManifestCopy,
+    root: str,
+    fingerprints: Mapping[str, NDArray[np.int64]],
+    *,
+    but_rows: Collection[int] = (),
 ) -> None:
     """Refuse to continue a run whose documents are not those that it scored.
 
@@ -150,6 +186,7 @@ def refuse_changed_inputs(
 
     Args:
         fingerprints: as they are now, for every row, by the name of the path's column.
+        but_rows: rows whose files may have changed, since they will be scored again.
 
     Raises:
         RunMismatchError: names the documents.
@@ -157,20 +194,28 @@ def refuse_changed_inputs(
     told: list[str] = []
     for table in read_parts(store, INPUTS_DIR):
         for column, now in fingerprints.items():
-            told += _changes(table, copy, root, column, now)
+            told += _changes(table, copy, root, column, now, but_rows)
     if told:
         more = [f"and {len(told) - _NAMED} more files"] if len(told) > _NAMED else []
         raise RunMismatchError(_refusal(store, "has scored other documents than there are now", told[:_NAMED] + more))
 
 
-def _changes(table: pa.Table, copy: ManifestCopy, root: str, column: str, everywhere: NDArray[np.int64]) -> list[str]:
+def _changes(
+    table: pa.Table,
+    copy: ManifestCopy,
+    root: str,
+    column: str,
+    everywhere: NDArray[np.int64],
+    but_rows: Collection[int],
+) -> list[str]:
     if not len(table):
         return []
     side = column.removesuffix("_path")
     start = table.column("row")[0].as_py()
     rows = Rows(start, start + len(table))
     then, now = table.column(f"{side}_fingerprint").to_numpy(), everywhere[rows.start : rows.stop]
-    suspects = np.flatnonzero((then != now) | (now == UNKNOWN))
+    compared = ~np.isin(np.arange(rows.start, rows.stop), list(but_rows))
+    suspects = np.flatnonzero(((then != now) | (now == UNKNOWN)) & compared)
     if not len(suspects):
         return []
     named = copy.read(rows, [ID, column]).take(suspects).to_pylist()

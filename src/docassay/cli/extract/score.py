@@ -81,6 +81,7 @@ if TYPE_CHECKING:
 @click.option(
     "--ray-address", metavar="ADDRESS", help="An existing Ray cluster.  [default: $RAY_ADDRESS, or a new one here]"
 )
+@click.option("--retry-errors", is_flag=True, help="Score again what failed earlier; its files may have changed.")
 @click.option("--overwrite", is_flag=True, help="Score anew, whatever the run directory holds.")
 @json_option
 @quiet_option
