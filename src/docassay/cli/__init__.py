@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from docassay import __version__
 from docassay.cli.common import LazyGroup, Verb, run
+from docassay.version import __version__
 
 ROOT = {
     "extract": Verb("docassay.cli.extract:extract", "Score JSON read off documents, and produce predictions."),

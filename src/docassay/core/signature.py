@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from docassay import __version__
+from docassay.version import __version__
 
 
 def signature(metric: str, ordered: Iterable[str] = (), **options: object) -> str:

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-import docassay
 from docassay.core.statistics.estimators import CheckerRates
 from docassay.discovery.aggregate import TaskLabel, TaskOutcome, summarise, summarise_by
 from docassay.discovery.agreement import agreement
@@ -43,6 +42,7 @@ from docassay.discovery.tasks import Task, TaskData
 from docassay.errors import ArgumentValueError, DocumentError, ReviewError
 from docassay.pipelines.judge_run import JudgeState, read_submission
 from docassay.pipelines.review_folder import JudgeRecord, ReviewFolder
+from docassay.version import __version__
 
 __all__ = ["EvaluateOptions", "costs_of", "evaluate", "read_checker_rates"]
 
@@ -102,7 +102,7 @@ def evaluate(data: TaskData, options: EvaluateOptions) -> Report:
     )
     profile = data.tasks[0].profile
     return Report(
-        version=docassay.__version__,
+        version=__version__,
         scoring_version=SCORING_VERSIONS[profile],
         profile=profile,
         tasks_sha256=data.tasks_sha256,

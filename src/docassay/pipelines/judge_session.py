@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-import docassay
 from docassay.discovery.judge import Judge, Question, Reply
 from docassay.discovery.tasks import TaskData
 from docassay.errors import ArgumentValueError, ReviewError, RunStoppedError
@@ -19,6 +18,7 @@ from docassay.pipelines.model_judge import ModelJudge, ModelSettings
 from docassay.pipelines.review_folder import ReviewFolder
 from docassay.runs.lock import locked
 from docassay.runs.store import Store
+from docassay.version import __version__
 
 __all__ = ["JudgeRun", "Limits", "judge_with_model", "judge_with_oracle", "plan_with_model", "sample_only"]
 
@@ -147,7 +147,7 @@ async def _with_model(
 def _note(run: JudgeRun, options: JudgeOptions) -> None:
     states = Counter(outcome.state.value for outcome in run.outcomes)
     what: dict[str, Any] = {key: value for key, value in run.as_dict().items() if key != "outcomes"}
-    ReviewFolder(options.out).add_run({"docassay": docassay.__version__, "tasks": dict(states), **what})
+    ReviewFolder(options.out).add_run({"docassay": __version__, "tasks": dict(states), **what})
 
 
 class _WatchedJudge:

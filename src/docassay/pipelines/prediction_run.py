@@ -13,7 +13,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from docassay import __version__
 from docassay.core.digest import digest_bytes
 from docassay.pipelines.interrupts import Stop
 from docassay.pipelines.predictions import (
@@ -43,6 +42,7 @@ from docassay.providers.evidence import Binding, Kept, Record
 from docassay.providers.registry import Configured
 from docassay.runs.files import default_root, read_document, resolve
 from docassay.runs.manifest import ManifestCopy
+from docassay.version import __version__
 
 __all__ = ["Order", "Predicted", "PredictionRun", "Watch"]
 

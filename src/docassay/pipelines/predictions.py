@@ -15,7 +15,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from docassay import __version__
 from docassay.core.columns import names
 from docassay.core.digest import digest_object
 from docassay.core.filenames import safe_name
@@ -30,6 +29,7 @@ from docassay.runs.manifest import ID, Demands, ManifestCopy, copy_manifest
 from docassay.runs.sources import open_source
 from docassay.runs.store import Store
 from docassay.runs.tables import SCORES
+from docassay.version import __version__
 
 if TYPE_CHECKING:
     import pyarrow as pa

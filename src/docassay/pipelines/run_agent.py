@@ -15,7 +15,6 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from docassay import __version__
 from docassay.core.digest import digest_file
 from docassay.discovery.corpus import Corpus, corpus_file, load_corpus
 from docassay.discovery.strict_json import parse_json
@@ -26,6 +25,7 @@ from docassay.errors import ArgumentValueError, DocassayError, DocumentError, Ru
 from docassay.pipelines.agent_process import Limits, Output, agent_environment, run_process
 from docassay.runs.lock import locked
 from docassay.runs.store import Store
+from docassay.version import __version__
 
 __all__ = ["AgentRun", "Outcome", "RunOptions", "Status", "run_agent"]
 

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from docassay import __version__
 from docassay.errors import InputError, MissingDependencyError
 from docassay.report import numbers
 from docassay.report.reasons import VERDICT_WORDS
 from docassay.report.text import shortened, visible
+from docassay.version import __version__
 
 if TYPE_CHECKING:
     import jinja2
