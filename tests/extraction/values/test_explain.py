@@ -52,7 +52,7 @@ def test_routes_of_sound(value: object, route: str) -> None:
         ("P.O. Box", "po box", "compared as 'text pobox'"),
         ("", "x", '"" states nothing, "x" is text'),
         ("5", "5 kg", "\"5\" reads as a number, \"5 kg\" as an amount"),
-        ("BBB-", "BBB", "Both read as text, but 'text bbb-' is not 'text bbb'"),
+        ("BBB-", "BBB", "Both read as text, but 'bbb-' is not 'bbb'"),
         (Decimal("1e400"), 10**400 + 1, "Both read as a number"),
         (True, 1, "true reads as a truth value"),
     ],

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import overload
 
 from docassay.errors import ArgumentTypeError
-from docassay.extraction.values.canon import DEFAULT_METRIC, rules
+from docassay.extraction.values.canon import DEFAULT_METRIC, SOUND, rules
 from docassay.extraction.values.omni import integer_text
 from docassay.extraction.values.reading import Comparison, Reading
 
@@ -67,6 +67,9 @@ _NOUNS = {
 }
 
 
+_BARE = frozenset({"number", "date", "time"})
+
+
 def _scalar(value: object) -> object:
     if value is None or isinstance(value, (str, int, float, Decimal)):
         return value
@@ -95,4 +98,12 @@ def _why_different(a: Reading, b: Reading) -> str:
             f"{shown(a.raw)} reads as {_NOUNS[a.route]}, {shown(b.raw)} as {_NOUNS[b.route]}: "
             f"{a.canonical!r} is not {b.canonical!r}."
         )
-    return f"Both read as {_NOUNS[a.route]}, but {a.canonical!r} is not {b.canonical!r}."
+    return f"Both read as {_NOUNS[a.route]}, but {_kept(a)} is not {_kept(b)}."
+
+
+def _kept(reading: Reading) -> str:
+    """What is compared, without the type that the sentence names already; texts in quotes."""
+    assert reading.canonical is not None
+    typed = reading.metric == SOUND.metric and " " in reading.canonical
+    kept = reading.canonical.split(" ", 1)[1] if typed else reading.canonical
+    return kept if reading.route in _BARE else repr(kept)
