@@ -13,6 +13,8 @@ from docassay import score
 from docassay.errors import ArgumentTypeError, SchemaError
 from docassay.extraction.lint import CODES, LintFinding, lint
 
+pytest.importorskip("jsonschema", reason="the linter needs the run extra")
+
 
 def of(**properties: Any) -> dict[str, Any]:
     return {"type": "object", "properties": properties}
