@@ -7,6 +7,7 @@ are taken inside the worker, so that neither starting it nor the pipe is in them
 from __future__ import annotations
 
 import json
+import os
 import platform
 import select
 import statistics
@@ -20,6 +21,7 @@ from typing import Any
 from tools.pythons import interpreter
 
 REPOSITORY = Path(__file__).resolve().parents[1]
+ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")}
 
 
 class TooSlowError(Exception):
@@ -42,7 +44,9 @@ class Worker:
     def __enter__(self) -> Worker:
         command = [self.python, str(self.script), *self.arguments]
         pipe = subprocess.PIPE
-        self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True, cwd=REPOSITORY)
+        self.process = subprocess.Popen(
+            command, stdin=pipe, stdout=pipe, stderr=pipe, text=True, cwd=REPOSITORY, env={**os.environ, **ONE_THREAD}
+        )
         return self
 
     def __exit__(self, *_: object) -> None:
