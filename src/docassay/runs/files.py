@@ -95,6 +95,8 @@ def read_document(path: str) -> Content:
             return Content(None, f"permission denied: {path}")
         except (IsADirectoryError, NotADirectoryError):
             return Content(None, f"not a file: {path}")
+        except MemoryError:
+            return Content(None, f"there is not enough memory to read it: {path}")
         except DocassayError as error:
             return Content(None, str(error))
         except Exception as error:  # noqa: BLE001 - every storage has errors of its own; this row gets a reason
