@@ -127,7 +127,9 @@ def mutate(value: dict[str, Any], data: st.DataObject) -> None:
     elif how == "wrap":
         parent[key] = data.draw(st.sampled_from([[parent[key]], {"x": parent[key]}]))
     elif how == "nudge" and isinstance(parent[key], int | float):
-        parent[key] = data.draw(st.sampled_from([parent[key] + 1, -parent[key], float(parent[key]), 10**400]))
+        number = parent[key]
+        as_float = float(number) if abs(number) < 2**1000 else number  # an earlier change may have made it huge
+        parent[key] = data.draw(st.sampled_from([number + 1, -number, as_float, 10**400]))
 
 
 def nodes(value: Any) -> Iterator[tuple[Any, Any]]:

@@ -346,11 +346,11 @@ def test_who_waits_is_not_hurt_by_who_gives_up() -> None:
 def test_a_question_nobody_waits_for_is_ended_and_can_be_asked_again() -> None:
     async def use(client: ModelClient) -> ModelAnswer:
         with pytest.raises(TimeoutError):
-            async with asyncio.timeout(0.1):
+            async with asyncio.timeout(0.6):
                 await client.complete(REQUEST)
         return await client.complete(REQUEST)
 
-    with FakeModel([slow(answer({}), 1.0), answer({"total": 2})]) as server:
+    with FakeModel([slow(answer({}), 3.0), answer({"total": 2})]) as server:
         assert with_client(server, use).value == {"total": 2}
 
 
