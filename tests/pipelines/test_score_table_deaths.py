@@ -85,7 +85,7 @@ def test_runs_killed_at_many_moments_equal_one_that_was_not(tmp_path: Path, seed
 
 def test_an_interrupt_ends_with_130_and_nothing_left_behind(tmp_path: Path) -> None:
     folder = Folder(tmp_path)
-    folder.add_many(2000)
+    folder.add_many(1200)
     whole = whole_run(folder)
     process = subprocess.Popen(command(folder, tmp_path / "run"), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     wait_for_parts(tmp_path / "run", process)
@@ -109,7 +109,7 @@ def wait_for_parts(run: Path, process: subprocess.Popen[bytes], more_than: int =
 
 def test_two_at_once_and_the_second_is_refused(tmp_path: Path) -> None:
     folder = Folder(tmp_path)
-    folder.add_many(2000)
+    folder.add_many(1200)
     folder.manifest()
     first = subprocess.Popen(command(folder, tmp_path / "run"), stdout=subprocess.DEVNULL)
     wait_for_parts(tmp_path / "run", first)

@@ -125,6 +125,7 @@ def test_a_run_on_the_store_is_continued_refused_and_overwritten(
     assert read(client, run, "scores").to_pylist()[1]["matched"] == 0
 
 
+@pytest.mark.slow
 def test_a_run_killed_on_the_store_is_continued(folder: Folder, client: Any, place: str, tmp_path: Path) -> None:
     folder.add_many(120)
     manifest = upload(folder, client, place)
