@@ -178,7 +178,7 @@ def score_table(
     request = _Request(
         manifest=_absolute(manifest),
         out=_absolute(out),
-        root=_absolute(root) if root is not None else default_root(),
+        root=_absolute(root if root is not None else default_root()),
         metrics=tuple(metrics) if metrics is not None else (metric,),
         nested=metrics is not None,
         options=Options(tuple(order_matters), verdicts, suite_column, limit, timeout),
@@ -321,8 +321,10 @@ class _Table:
                 store.remove([SUMMARY])
             self._score(missing, survey, resumed=len(copy) - sum(map(len, missing)))
             done = done_rows(self._stores, self._request.folders())
-        first = gaps(len(copy), done)[0]
-        raise RunError(f"{self._request.out}: rows {first.start} to {first.stop} were scored and are not in storage")
+        missing = gaps(len(copy), done)
+        if missing:
+            lost = f"rows {missing[0].start} to {missing[0].stop}"
+            raise RunError(f"{self._request.out}: {lost} were scored {_ROUNDS} times and are not in storage")
 
     def _done(self, copy: ManifestCopy, survey: _Survey) -> list[Rows]:
         """What an earlier call has done, of files that are what they were."""
