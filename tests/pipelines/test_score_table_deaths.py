@@ -87,7 +87,8 @@ def test_an_interrupt_ends_with_130_and_nothing_left_behind(tmp_path: Path) -> N
     folder = Folder(tmp_path)
     folder.add_many(1200)
     whole = whole_run(folder)
-    process = subprocess.Popen(command(folder, tmp_path / "run"), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    arguments = command(folder, tmp_path / "run", "--batch-rows", "10")
+    process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     wait_for_parts(tmp_path / "run", process)
     process.send_signal(signal.SIGINT)
     assert process.wait(timeout=20) == 130
@@ -111,11 +112,13 @@ def test_two_at_once_and_the_second_is_refused(tmp_path: Path) -> None:
     folder = Folder(tmp_path)
     folder.add_many(1200)
     folder.manifest()
-    first = subprocess.Popen(command(folder, tmp_path / "run"), stdout=subprocess.DEVNULL)
+    first = subprocess.Popen(command(folder, tmp_path / "run", "--batch-rows", "10"), stdout=subprocess.DEVNULL)
     wait_for_parts(tmp_path / "run", first)
+    first.send_signal(signal.SIGSTOP)  # or it might be done before the second has begun
     second = subprocess.run(command(folder, tmp_path / "run"), capture_output=True, text=True)
     assert second.returncode == 2
     assert f"another process is writing this run (process {first.pid} on " in second.stderr
+    first.send_signal(signal.SIGCONT)
     assert first.wait(timeout=60) == 0
 
 
