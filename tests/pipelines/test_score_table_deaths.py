@@ -187,10 +187,10 @@ def test_a_document_that_needs_more_memory_than_there_is_costs_only_its_row(tmp_
     """The limit on a process's memory stands in for the system's; what ends the process is the same to us."""
     folder = Folder(tmp_path)
     folder.add_many(30)
-    folder.add("heavy", {"vendor": "x"}, b'{"lines": [' + b",".join([b'{"item": "a"}'] * 3_000_000) + b"]}")
+    folder.add("heavy", {"vendor": "x"}, b'{"lines": [' + b",".join([b'{"item": "a"}'] * 9_000_000) + b"]}")
     folder.add_many(30)
     folder.manifest()
-    limit = 1_500_000_000
+    limit = 2_500_000_000
     found = subprocess.run(
         command(folder, tmp_path / "run"),
         capture_output=True,
