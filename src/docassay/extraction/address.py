@@ -31,14 +31,17 @@ def print_address(steps: Iterable[Step]) -> str:
     """`rows[0].price`, `rows[p2].price`, `rows[*]["a.b"]`; the document itself is `<root>`."""
     text = ""
     for step in steps:
-        if isinstance(step, str):
-            if _PLAIN_KEY.fullmatch(step):
-                text += f".{step}" if text else step
-            else:
-                text += f"[{json.dumps(step, ensure_ascii=False)}]"
-        else:
-            text += print_index(step)
+        text += print_step(step, first=not text)
     return text or "<root>"
+
+
+def print_step(step: Step, *, first: bool) -> str:
+    """One step of an address: `.price` (`price` if it is the first), `["a.b"]`, `[0]`."""
+    if not isinstance(step, str):
+        return print_index(step)
+    if _PLAIN_KEY.fullmatch(step):
+        return step if first else f".{step}"
+    return f"[{json.dumps(step, ensure_ascii=False)}]"
 
 
 def print_field(steps: Iterable[Step]) -> str:

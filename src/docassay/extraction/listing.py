@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any, Final, TypeAlias
 
-from docassay.extraction.address import ANY, print_address, print_field, print_index, reading_order
+from docassay.extraction.address import ANY, print_field, print_index, print_step, reading_order
 from docassay.extraction.paired import PairedDocuments
 from docassay.extraction.places import Place
 from docassay.extraction.rows import Row, Rows
@@ -16,20 +16,21 @@ from docassay.extraction.verdicts import VERDICTS, Counts, Verdict, VerdictName,
 
 def list_verdicts(documents: PairedDocuments) -> tuple[Verdict, ...]:
     """Every verdict, in reading order. Needs documents flattened with their raw values."""
-    listed = _Listed(documents.space.item_canons)
-    _walk(documents, listed.add)
+    labels = _Labels()
+    listed = _Listed(documents.space.item_canons, labels)
+    _walk(documents, labels, listed.add)
     return listed.verdicts()
 
 
 def count_by_field(documents: PairedDocuments) -> dict[str, Counts]:
     """The six counts of every field, in reading order of the fields."""
     counted = _CountedByPlace()
-    _walk(documents, counted.add)
+    _walk(documents, _Labels(), counted.add)
     return counted.by_field()
 
 
-def _walk(documents: PairedDocuments, add: Add) -> None:
-    _Walker(documents, add).pair(documents.predicted, documents.gold, _Spot("", ()))
+def _walk(documents: PairedDocuments, labels: _Labels, add: Add) -> None:
+    _Walker(documents, labels, add).pair(documents.predicted, documents.gold, _Spot("", ()))
 
 
 @dataclass(slots=True, frozen=True)
@@ -53,12 +54,28 @@ class _Label:
     order: Order
     field: str
 
-    @classmethod
-    def of(cls, place: Place) -> _Label:
-        below = place.steps_in_row()
-        in_row = len(below) < len(place.steps())
-        text = print_address((ANY, *below))[3:] if in_row else print_address(below)
-        return cls(text, reading_order(below), print_field(place.steps()))
+
+class _Labels:
+    """The label of every place, made from its parent's and made once."""
+
+    def __init__(self) -> None:
+        self._made: dict[Place, _Label] = {}
+
+    def of(self, place: Place) -> _Label:
+        label = self._made.get(place)
+        if label is None:
+            label = self._made[place] = self._make(place)
+        return label
+
+    def _make(self, place: Place) -> _Label:
+        if place.parent is None:
+            return _Label("", (), "")
+        above, step = self.of(place.parent), place.step
+        first = not above.field
+        field = above.field + print_step(step if isinstance(step, str) else ANY, first=first)
+        if step is ANY:  # a row starts here
+            return _Label("", (), field)
+        return _Label(above.text + print_step(step, first=first), above.order + reading_order((step,)), field)
 
 
 Order: TypeAlias = tuple[tuple[int, int, str], ...]
@@ -69,17 +86,15 @@ Add: TypeAlias = Callable[[_Spot, Place, VerdictName, int, int, Any, Any], None]
 class _Listed:
     """All verdicts, with their addresses printed; what is the same for a place or a row is printed once."""
 
-    def __init__(self, canons: list[str]) -> None:
+    def __init__(self, canons: list[str], labels: _Labels) -> None:
         self._canons = canons
-        self._labels: dict[Place, _Label] = {}
+        self._label = labels.of
         self._rows: list[tuple[Order, str, str, VerdictName, int, int, Any, Any]] = []
 
     def add(
         self, spot: _Spot, place: Place, verdict: VerdictName, gold: int, predicted: int, gold_raw: Any, pred_raw: Any
     ) -> None:
-        label = self._labels.get(place)
-        if label is None:
-            label = self._labels[place] = _Label.of(place)
+        label = self._label(place)
         self._rows.append(
             (
                 spot.order + label.order,
@@ -128,11 +143,11 @@ class _CountedByPlace:
 class _Walker:
     """Meets every address once, row by row."""
 
-    def __init__(self, documents: PairedDocuments, add: Add) -> None:
+    def __init__(self, documents: PairedDocuments, labels: _Labels, add: Add) -> None:
         self._documents = documents
         self._add = add
         self._places = documents.space.item_places
-        self._labels: dict[Place, _Label] = {}
+        self._label = labels.of
 
     def pair(self, predicted: Row, gold: Row, spot: _Spot) -> None:
         add, places = self._add, self._places
@@ -185,12 +200,6 @@ class _Walker:
             label = self._label(place)
             for below in rows.rows:
                 self._alone(below, spot.below(label, below.position), verdict)
-
-    def _label(self, place: Place) -> _Label:
-        label = self._labels.get(place)
-        if label is None:
-            label = self._labels[place] = _Label.of(place)
-        return label
 
 
 _ABSENT: Final = (0, None)

@@ -61,12 +61,6 @@ class Place:
             self._key = reading_order(self.steps())
         return self._key
 
-    def steps_in_row(self) -> Steps:
-        """The steps from where the row starts: below the nearest order-free element, or the whole document."""
-        steps = self.steps()
-        free = [number for number, step in enumerate(steps) if step is ANY]
-        return steps[free[-1] + 1 :] if free else steps
-
     def field_steps(self) -> Steps:
         return tuple(step if isinstance(step, str) else ANY for step in self.steps())
 
