@@ -25,6 +25,7 @@ class Flattener:
         self._preparation = space.preparation
         self._drop_sidecars = drop_sidecars
         self._canon = space.values.canon
+        self._texts = space.values.texts
         self._keep_raw = space.keep_raw
         self._all_ordered = False
         self.skipped: set[Steps] = set()
@@ -58,7 +59,8 @@ class Flattener:
             if kind is str or kind is int:
                 item = kid.known.get(leaf)
                 if item is None:
-                    item = kid.known[leaf] = self._space.item(kid, self._canon(leaf))
+                    canon = self._texts[leaf] if kind is str else self._canon(leaf)
+                    item = kid.known[leaf] = self._space.item(kid, canon)
             elif kind is list:
                 self._list(leaf, kid, into, (path, key))
                 continue
@@ -94,7 +96,8 @@ class Flattener:
             if kind is str or kind is int:
                 item = known.get(leaf)
                 if item is None:
-                    item = known[leaf] = self._space.item(kids[key], self._canon(leaf))
+                    canon = self._texts[leaf] if kind is str else self._canon(leaf)
+                    item = known[leaf] = self._space.item(kids[key], canon)
             elif kind is float and leaf:
                 kid = kids[key]
                 item = kid.known_floats.get(leaf)
@@ -227,7 +230,7 @@ class Flattener:
     def _text(self, place: Place, text: str) -> int:
         item = place.known.get(text)
         if item is None:
-            item = place.known[text] = self._space.item(place, self._canon(text))
+            item = place.known[text] = self._space.item(place, self._texts[text])
         return item
 
     def _boolean(self, value: bool, place: Place) -> int:

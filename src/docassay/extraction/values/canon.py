@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 from docassay.errors import ArgumentValueError
 from docassay.extraction.values import omni, sound
+from docassay.extraction.values.memory import Remembered
 from docassay.extraction.values.reading import Reading, Trace
 
 
@@ -29,6 +31,16 @@ class ValueRules:
         key = self.trace_canon(raw, trace)
         absent = self.states_nothing(raw) or trace.route == "absent"
         return Reading(raw, None if absent else key, trace.route, tuple(trace.steps), self.metric)
+
+    @property
+    def texts(self) -> Remembered:
+        """Canonical keys of texts, remembered from document to document."""
+        return _texts(self)
+
+
+@cache
+def _texts(rules: ValueRules) -> Remembered:
+    return Remembered(rules.canon)
 
 
 OMNI = ValueRules("omni/1", omni.canon, omni.states_nothing, omni.trace_canon)
