@@ -9,7 +9,7 @@ from docassay.core.interpreter import deeply
 from docassay.errors import ArgumentValueError
 from docassay.extraction.listing import count_by_field
 from docassay.extraction.paired import PairedDocuments
-from docassay.extraction.verdicts import Counts, Verdict
+from docassay.extraction.verdicts import Counts, Verdict, VerdictList
 
 MetricName: TypeAlias = Literal["omni/1", "sound/1"]
 Status: TypeAlias = Literal["scored", "nothing_to_score"]
@@ -36,7 +36,7 @@ class Score:
     matching_exact: bool
     approximated: tuple[int, ...]
     skipped_open_maps: tuple[str, ...]
-    verdicts: tuple[Verdict, ...] | None
+    verdicts: VerdictList | None
     rounds: int = field(compare=False, default=1)
     _zero: float | None = field(repr=False, default=None)
     _documents: PairedDocuments | None = field(repr=False, compare=False, default=None)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, overload
 
 from docassay.extraction.places import Place
 from docassay.extraction.rows import Content
@@ -34,6 +35,37 @@ class Verdict:
     pred_raw: Any
     gold_canon: str | None
     pred_canon: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictList(Sequence[Verdict]):
+    """All verdicts of a document, in reading order, kept as columns: those of `Verdict`, of one length."""
+
+    address: list[str]
+    field: list[str]
+    verdict: list[VerdictName]
+    gold_raw: list[Any]
+    pred_raw: list[Any]
+    gold_canon: list[str | None]
+    pred_canon: list[str | None]
+
+    def __len__(self) -> int:
+        return len(self.address)
+
+    def __iter__(self) -> Iterator[Verdict]:
+        return map(Verdict, *self._columns())
+
+    @overload
+    def __getitem__(self, index: int) -> Verdict: ...
+    @overload
+    def __getitem__(self, index: slice) -> VerdictList: ...
+    def __getitem__(self, index: int | slice) -> Verdict | VerdictList:
+        if isinstance(index, slice):
+            return VerdictList(*[column[index] for column in self._columns()])
+        return Verdict(*[column[index] for column in self._columns()])
+
+    def _columns(self) -> list[list[Any]]:
+        return [getattr(self, name) for name in self.__dataclass_fields__]
 
 
 @dataclass(frozen=True, slots=True)

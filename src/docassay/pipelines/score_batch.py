@@ -23,7 +23,7 @@ from docassay.errors import DocassayError, DocumentError
 from docassay.executors.contract import Batch, Receipt, Watch
 from docassay.extraction.document import load_json
 from docassay.extraction.metric import COUNT_NAMES, METRIC_NAMES, Score, find_metric, score
-from docassay.extraction.verdicts import Verdict
+from docassay.extraction.verdicts import VerdictList
 from docassay.runs.files import Content, read_ahead, resolve, unpack
 from docassay.runs.layout import INPUTS_DIR, SCORES_DIR, VERDICTS_DIR, Rows
 from docassay.runs.manifest import SCORING, ManifestCopy
@@ -338,7 +338,8 @@ class _Sheet:
         self.errors += outcome.score is None
         if self.part is None or outcome.score is None:
             return
-        found = outcome.score.verdicts or ()
+        found = outcome.score.verdicts
+        assert found is not None  # they were asked for
         for start in range(0, len(found), GROUP_VERDICTS):
             some = found[start : start + GROUP_VERDICTS]
             self.characters += self.verdicts.add(identifier, some)
@@ -383,22 +384,19 @@ class _VerdictColumns:
     def __len__(self) -> int:
         return len(self._columns[0])
 
-    def add(self, identifier: str, verdicts: Sequence[Verdict]) -> int:
+    def add(self, identifier: str, found: VerdictList) -> int:
         """Add some of a document's verdicts; gives the characters that their values take."""
-        golds = [None if v.gold_canon is None else json_text(v.gold_raw) for v in verdicts]
-        predictions = [
-            None if v.pred_canon is None else gold if v.pred_raw is v.gold_raw else json_text(v.pred_raw)
-            for v, gold in zip(verdicts, golds, strict=True)
-        ]
+        golds = _json_texts(found.gold_raw, found.gold_canon)
+        predictions = _json_texts(found.pred_raw, found.pred_canon)
         added: tuple[Sequence[str | None], ...] = (
-            [identifier] * len(verdicts),
-            [v.address for v in verdicts],
-            [v.field for v in verdicts],
-            [v.verdict for v in verdicts],
+            [identifier] * len(found),
+            found.address,
+            found.field,
+            found.verdict,
             golds,
             predictions,
-            [v.gold_canon for v in verdicts],
-            [v.pred_canon for v in verdicts],
+            found.gold_canon,
+            found.pred_canon,
         )
         for column, values in zip(self._columns, added, strict=True):
             column += values
@@ -408,6 +406,11 @@ class _VerdictColumns:
         import pyarrow as pa
 
         return pa.table([text_array(column) for column in self._columns], schema=verdicts_schema())
+
+
+def _json_texts(values: Sequence[Any], canons: Sequence[str | None]) -> list[str | None]:
+    """Values as JSON text; None on a side that lacks the address."""
+    return [None if canon is None else json_text(value) for value, canon in zip(values, canons, strict=True)]
 
 
 _NO_SCORE = (None,) * (len(SCORES) - 4)
