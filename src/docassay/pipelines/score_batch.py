@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from docassay.core.columns import Column, Kind, arrow_type
 from docassay.core.digest import digest_bytes
+from docassay.core.interpreter import collector_paused
 from docassay.core.signature import signature
 from docassay.errors import DocassayError, DocumentError
 from docassay.executors.contract import Batch, Receipt, Watch
@@ -90,6 +91,7 @@ def score_batch(job: ScoreJob, batch: Batch, inputs: BatchInputs, watch: Watch) 
     digests = _Digests()
     documents = _documents(rows, inputs.sizes, job.root)
     with ExitStack() as stack:
+        stack.enter_context(collector_paused())  # documents are many small objects, and no cycles
         sheets = _open_sheets(job, batch.start, stack)
         row = batch.start
         while row < batch.stop and watch.begin(row):
