@@ -63,7 +63,7 @@ def test_every_bundled_document_is_read_better_than_not_at_all(name: str, metric
 
 
 def test_bundled_documents_are_what_the_script_draws(tmp_path: Path, repository: Path) -> None:
-    script = repository / "scripts" / "make_example_pdfs.py"
+    script = repository / "tools" / "make_example_pdfs.py"
     subprocess.run([sys.executable, str(script), "--out", str(tmp_path)], check=True, capture_output=True)
     for name in examples.names():
         assert (tmp_path / name / "document.pdf").read_bytes() == bundled(name), f"{name}: run {script.name} again"

@@ -1,4 +1,4 @@
-"""Draws the bundled example documents as PDFs from their ground truth: `python scripts/make_example_pdfs.py`.
+"""Draws the bundled example documents as PDFs from their ground truth: `python tools/make_example_pdfs.py`.
 
 Five layouts: `label: value` beside address blocks and a ruled table (invoice), two columns and a table that runs over
 a page break (bank statement), boxes with small labels inside (form), dotted leaders, a table and lists (lab report),
