@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import json
-import socket
 import subprocess
 import sys
-import time
 import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from ports import free_port, wait_for
 
 START_SECONDS = 30
 
@@ -45,28 +45,13 @@ class LlmockServer:
 def llmock(*options: str) -> Iterator[LlmockServer]:
     """`llmock serve` with `options` on a free port; the test is skipped where it is not installed."""
     pytest.importorskip("llmock")
-    port = _free_port()
+    port = free_port()
     program = Path(sys.executable).with_name("llmock")
     command = [str(program), "serve", "-h", "127.0.0.1", "-p", str(port), "--log-level", "warning", *options]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        _wait_for(port, process)
+        wait_for(port, process, START_SECONDS, lambda: "llmock")
         yield LlmockServer(port)
     finally:
         process.terminate()
         process.wait(10)
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
-    until = time.monotonic() + START_SECONDS
-    while time.monotonic() < until and process.poll() is None:
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 0.2):
-            return
-        time.sleep(0.1)
-    raise RuntimeError(f"llmock did not listen on port {port} within {START_SECONDS} s")

@@ -30,9 +30,9 @@ BUCKET = "bucket"
 
 
 @pytest.fixture(scope="module", params=["moto", pytest.param("swift", marks=pytest.mark.slow)])
-def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, shared_dir: Path) -> Iterator[S3]:
+def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3]:
     folder = tmp_path_factory.mktemp(str(request.param))
-    with moto(folder) if request.param == "moto" else swift(folder, shared_dir) as running:
+    with {"moto": moto, "swift": swift}[request.param](folder) as running:
         running.client().mkdir(BUCKET)
         yield running
 
