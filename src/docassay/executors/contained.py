@@ -22,11 +22,10 @@ class Parcel:
     target: str
     job: object
     timeout: float | None
-    imports: tuple[str, ...]
 
     @classmethod
     def of(cls, work: Work) -> Parcel:
-        return cls(work.target, work.job, work.timeout, work.imports)
+        return cls(work.target, work.job, work.timeout)
 
 
 def contained(parcel: Parcel, batch: Batch, payload: Payload) -> tuple[Receipt | Lost, ...]:
@@ -51,7 +50,7 @@ class _Kept:
         self.parcel = parcel
         self.batch = Batch(0, 0)
         self.payload: Payload = ""
-        work = Work(parcel.target, parcel.job, self._part, parcel.timeout, parcel.imports)
+        work = Work(parcel.target, parcel.job, self._part, parcel.timeout)
         self.engine = LocalEngine(work, 1)
 
     def _part(self, batch: Batch) -> Payload:

@@ -83,8 +83,6 @@ class Work:
     """Called where the batches are given out: what the function needs for these rows besides the job; picklable."""
     timeout: float | None = None
     """Seconds that one row may take."""
-    imports: tuple[str, ...] = ()
-    """Modules that the function will import, which an engine may import once for all its processes."""
 
 
 @dataclass(frozen=True, slots=True)

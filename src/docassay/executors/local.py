@@ -43,12 +43,12 @@ def default_workers() -> int:
     return os.cpu_count() or 1
 
 
-def prepare(modules: Sequence[str]) -> None:
-    """Let the server that workers start from do its imports while this process does something else."""
+def prepare(target: str) -> None:
+    """Let the server that workers start from import the work while this process does something else."""
     if _FORK_SERVER in multiprocessing.get_all_start_methods():
         from multiprocessing import forkserver
 
-        _context(list(modules))
+        _context(target)
         with _without_main():
             forkserver.ensure_running()
 
@@ -240,7 +240,7 @@ def _cause(code: int) -> str:
 
 
 def _start(work: Work) -> _Worker:
-    context = _context([work.target.partition(":")[0], *work.imports])
+    context = _context(work.target)
     shared = context.RawArray("q", [_IDLE, 0, 0])
     ours, theirs = context.Pipe()
     arguments = (theirs, shared, work.target, work.job, dict(os.environ))
@@ -251,12 +251,12 @@ def _start(work: Work) -> _Worker:
     return _Worker(process, ours, shared)
 
 
-def _context(modules: list[str]) -> Any:
+def _context(target: str) -> Any:
     """Processes that start from a clean server: threads of this process cannot disturb them, and imports are done."""
     if _FORK_SERVER not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(modules)
+    context.set_forkserver_preload([target.partition(":")[0]])
     return context
 
 

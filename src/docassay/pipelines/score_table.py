@@ -18,10 +18,10 @@ from docassay.core.signature import signature
 from docassay.errors import ArgumentValueError, ManifestError, MissingDependencyError, RunError
 from docassay.executors.contract import Batch, Lost, Work
 from docassay.executors.engines import ENGINES, make_engine
-from docassay.executors.local import prepare
 from docassay.executors.supervise import supervise
 from docassay.extraction.metric import DEFAULT_METRIC, find_metric
-from docassay.pipelines.score_batch import BatchInputs, ScoreJob, score_batch, write_lost, write_nothing
+from docassay.pipelines.score_batch import BatchInputs, ScoreJob, write_lost, write_nothing
+from docassay.pipelines.workers import SCORE_BATCH, prepare_scoring
 from docassay.runs.files import Surveyor, default_root, resolve
 from docassay.runs.layout import INPUTS_DIR, MANIFEST, SCORES_DIR, SUMMARY, VERDICTS_DIR, Rows, folder_of_metric
 from docassay.runs.lock import locked
@@ -51,7 +51,6 @@ __all__ = ["Progress", "TableRun", "score_table"]
 _ROUNDS = 3
 _PATHS = ("gt_path", "pred_path")
 _NEEDED = ("pyarrow", "fsspec", "filelock")
-_IMPORTED_BY_WORKERS = ("pyarrow.parquet", "fsspec.implementations.local", "pandas")  # pyarrow takes up pandas
 SUITE = "suite"
 """The column that tells suites, unless another is named."""
 
@@ -192,7 +191,7 @@ def score_table(
     )
     _check(request)
     if engine == "local":
-        prepare([score_batch.__module__, *_IMPORTED_BY_WORKERS])
+        prepare_scoring()
     with ExitStack() as stack:
         checks = [stack.enter_context(locked(store)) for store in request.stores()]
         runs = _Table(request, _all_of(checks)).run()
@@ -343,8 +342,7 @@ class _Table:
 
     def _score(self, missing: Sequence[Rows], survey: _Survey, resumed: int) -> None:
         request, job = self._request, self._job()
-        target = f"{score_batch.__module__}:{score_batch.__name__}"
-        work = Work(target, job, survey.inputs, request.options.timeout, _IMPORTED_BY_WORKERS)
+        work = Work(SCORE_BATCH, job, survey.inputs, request.options.timeout)
         made = make_engine(request.engine, work, workers=request.workers, ray_address=request.ray_address)
         with made as engine:
             state = Progress(len(survey.sizes), resumed, 0, resumed, int(survey.sizes.sum()), engine.capacity)

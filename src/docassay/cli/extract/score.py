@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -21,6 +21,8 @@ from docassay.cli.common import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from rich.console import Console
 
     from docassay.pipelines.score_table import Progress, TableRun
 
@@ -106,6 +108,10 @@ def score(
     Example:
       docassay extract score --manifest jobs.parquet --out run/ --workers 8
     """
+    from docassay.pipelines.workers import prepare_scoring
+
+    if options["engine"] == "local":
+        prepare_scoring()  # beside the imports of this process
     from docassay.pipelines.score_table import score_table
 
     options |= {"root": root, "verdicts": not no_verdicts}
@@ -141,10 +147,30 @@ def _flag(runs: Sequence[TableRun], fail_under: float | None, quiet: bool) -> in
 @contextmanager
 def _progress(out: str, quiet: bool) -> Iterator[Callable[[Progress], None]]:
     """One line with the plan, then a bar where a person watches."""
+    console = err_console(quiet)
+    planned = False
+    try:
+        with nullcontext() if quiet or not console.is_terminal else _bar(console) as advance:
+
+            def show(progress: Progress) -> None:
+                nonlocal planned
+                if not planned:
+                    planned = True
+                    console.print(_plan(progress, out), highlight=False, soft_wrap=True)
+                if advance is not None:
+                    advance(progress)
+
+            yield show
+    except KeyboardInterrupt:
+        console.print("what is done is kept; the same command does the rest", highlight=False)
+        raise
+
+
+@contextmanager
+def _bar(console: Console) -> Iterator[Callable[[Progress], None]]:
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
 
-    console = err_console(quiet)
     columns = (
         BarColumn(),
         MofNCompleteColumn(),
@@ -152,25 +178,15 @@ def _progress(out: str, quiet: bool) -> Iterator[Callable[[Progress], None]]:
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
-    bar = Bar(*columns, console=console, disable=quiet or not console.is_terminal, transient=True)
-    task = bar.add_task("", total=None, told="")
-    planned = False
+    with Bar(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("", total=None, told="")
 
-    def show(progress: Progress) -> None:
-        nonlocal planned
-        if not planned:
-            planned = True
-            console.print(_plan(progress, out), highlight=False, soft_wrap=True)
-        speed = bar.tasks[task].speed
-        told = f"{progress.errors:,} errors" + (f" · {speed:,.0f}/s" if speed else "")
-        bar.update(task, total=progress.documents, completed=progress.done, told=told)
+        def advance(progress: Progress) -> None:
+            speed = bar.tasks[task].speed
+            told = f"{progress.errors:,} errors" + (f" · {speed:,.0f}/s" if speed else "")
+            bar.update(task, total=progress.documents, completed=progress.done, told=told)
 
-    try:
-        with bar:
-            yield show
-    except KeyboardInterrupt:
-        console.print("what is done is kept; the same command does the rest", highlight=False)
-        raise
+        yield advance
 
 
 def _plan(progress: Progress, out: str) -> str:

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from docassay.errors import ArgumentValueError
 
@@ -137,8 +137,11 @@ def _interval(estimate: float, draws: Floats, documents: int, level: float) -> I
     return Interval(documents, estimate, float(low), float(high))
 
 
+@lru_cache(maxsize=256)
 def _expanded_tail(documents: int, level: float) -> float:
     """The tail at which a percentile interval is as wide as a t interval, which a small sample needs."""
+    from scipy import special  # here, since importing it takes as long as summarising a table
+
     t = special.stdtrit(documents - 1, (1 - level) / 2)
     return float(special.ndtr(np.sqrt(documents / (documents - 1)) * t))
 
