@@ -17,6 +17,8 @@ from docassay.errors import ArgumentValueError
 ANY: Final = None
 Step: TypeAlias = str | int | None
 Steps: TypeAlias = tuple[Step, ...]
+Order: TypeAlias = tuple[tuple[int, int, str], ...]
+"""What steps are sorted by."""
 
 _PLAIN_KEY = re.compile(r"[^.\[\]'\"\\\s]+")
 _NAME_TOKEN = re.compile(
@@ -95,7 +97,7 @@ def parse_name(text: str) -> Steps:
     return tuple(steps)
 
 
-def reading_order(steps: Steps) -> tuple[tuple[int, int, str], ...]:
+def reading_order(steps: Steps) -> Order:
     """Sort key: indices before keys, paired rows before unpaired ones, keys by code point."""
     return tuple(_step_order(step) for step in steps)
 

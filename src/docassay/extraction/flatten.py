@@ -22,7 +22,8 @@ class Flattener:
 
     def __init__(self, space: Space, *, drop_sidecars: bool) -> None:
         self._space = space
-        self._preparation = space.preparation
+        self._places = space.places
+        self._preparation = space.places.preparation
         self._drop_sidecars = drop_sidecars
         self._canon = space.values.canon
         self._texts = space.values.texts
@@ -32,7 +33,7 @@ class Flattener:
 
     def document(self, value: object) -> Row:
         """The whole document as one row; a root that is no object states nothing."""
-        root = self._space.root
+        root = self._places.root
         collected = _Collected()
         prepared = self._preparation.unwrap(value, root.schema)
         if root.skipped:
@@ -50,7 +51,7 @@ class Flattener:
         for key, leaf in value.items():
             kid = kids.get(key)
             if kid is None:
-                kid = self._space.kid(place, key)
+                kid = self._places.kid(place, key)
             if kid.left_out and self._leave_out(kid, value, path):
                 continue
             if leaf is None:
@@ -72,13 +73,12 @@ class Flattener:
             if item:
                 items.append(item)
                 if keep is not None:
-                    keep.append(leaf)
+                    keep[kid] = leaf
 
     def _flat_row(self, value: dict[str, Any], elements: Place, position: int) -> Row | None:
         """A row that is an object of scalars, by the shortest way; None where anything else is met."""
         kids, plain = elements.kids, elements.plain_kids
         items: list[int] = []
-        raws: list[Any] | None = [] if self._keep_raw else None
         if "value" in value and self._preparation.unwrap(value, elements.schema) is not value:
             return None
         for key, leaf in value.items():
@@ -88,7 +88,7 @@ class Flattener:
             if known is None:
                 kid = kids.get(key)
                 if kid is None:
-                    kid = self._space.kid(elements, key)
+                    kid = self._places.kid(elements, key)
                 if kid.left_out:
                     return None
                 known = plain[key] = kid.known
@@ -109,13 +109,10 @@ class Flattener:
                 return None
             if item:
                 items.append(item)
-                if raws is not None:
-                    raws.append(leaf)
         if not items:
             return None
-        leaves = None if raws is None else list(zip(items, raws, strict=True))
         content = self._space.flat_content(items)
-        return Row(position, content, content, _NO_ARRAYS, leaves)
+        return Row(position, content, content, _NO_ARRAYS, source=value if self._keep_raw else None)
 
     def _value(self, value: Any, place: Place, into: _Collected, path: Path) -> bool:
         """Collect what stands at one place; whether it is an object once prepared."""
@@ -131,7 +128,7 @@ class Flattener:
             if item:
                 into.items.append(item)
                 if self._keep_raw:
-                    into.raws.append(value)
+                    into.raws[place] = value
         return False
 
     def _list(self, value: list[Any], place: Place, into: _Collected, path: Path) -> None:
@@ -146,10 +143,10 @@ class Flattener:
             priced = array
             if self._preparation.prices_by_position and any(row.priced is not row.content for row in rows):
                 priced = self._space.array_content([row.priced for row in rows])
-            into.arrays.append((place, Rows(self._space.elements_of(place), rows, array, priced)))
+            into.arrays.append((place, Rows(self._places.elements_of(place), rows, array, priced)))
 
     def _rows(self, value: list[Any], place: Place, path: Path) -> list[Row]:
-        elements = self._space.elements_of(place)
+        elements = self._places.elements_of(place)
         if elements.skipped:
             for index in range(len(value)):
                 self._skip(elements, (path, index))
@@ -171,7 +168,7 @@ class Flattener:
         first_item, first_array = len(into.items), len(into.arrays)
         into.ordered_depth += 1
         for index, element in enumerate(value):
-            here = self._space.position_of(place, index)
+            here = self._places.position_of(place, index)
             if here.skipped:
                 self._skip(here, (path, index))
                 continue
@@ -198,7 +195,6 @@ class Flattener:
 
     def _row(self, position: int, collected: _Collected, is_object: bool) -> Row:
         space = self._space
-        leaves = list(zip(collected.items, collected.raws, strict=True)) if self._keep_raw else None
         priced_items = self._priced_items(collected) if collected.swaps else None
         arrays = collected.arrays
         elements, objects = collected.elements, collected.object_elements
@@ -217,7 +213,7 @@ class Flattener:
                 objects,
                 is_object,
             )
-        return Row(position, content, priced, dict(arrays), leaves)
+        return Row(position, content, priced, dict(arrays), collected.raws)
 
     def _priced_items(self, collected: _Collected) -> list[int]:
         items = list(collected.items)
@@ -281,7 +277,7 @@ class Flattener:
 @dataclass(slots=True)
 class _Collected:
     items: list[int] = field(default_factory=list)
-    raws: list[Any] = field(default_factory=list)
+    raws: dict[Place, Any] = field(default_factory=dict)
     arrays: list[tuple[Place, Rows]] = field(default_factory=list)
     elements: list[Place] = field(default_factory=list)
     object_elements: list[Place] = field(default_factory=list)

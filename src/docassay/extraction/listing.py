@@ -2,169 +2,197 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from operator import itemgetter
+from collections import Counter
+from collections.abc import Iterable
+from itertools import repeat
 from typing import Any, Final, TypeAlias
 
-from docassay.extraction.address import ANY, print_index, print_step, reading_order
+from docassay.extraction.address import ANY, print_index, reading_order
 from docassay.extraction.paired import PairedDocuments
 from docassay.extraction.places import Place
-from docassay.extraction.rows import Row, Rows
+from docassay.extraction.rows import Row, Rows, Shape
 from docassay.extraction.verdicts import VERDICTS, Counts, VerdictList, VerdictName, offered_verdict, surplus_verdict
 
 
 def list_verdicts(documents: PairedDocuments) -> VerdictList:
     """Every verdict, in reading order. Needs documents flattened with their raw values."""
-    leaves = _Walker(documents).leaves()
-    leaves.sort(key=itemgetter(0))
+    walker = _Walker(documents)
     canons: list[str | None] = [None, *documents.space.item_canons[1:]]  # item 0 is on neither side
-    _, address, label, verdict, gold, predicted, gold_raw, pred_raw = zip(*leaves, strict=True) if leaves else [()] * 8
     return VerdictList(
-        list(address),
-        [one.field for one in label],
-        list(verdict),
-        list(gold_raw),
-        list(pred_raw),
-        [canons[item] for item in gold],
-        [canons[item] for item in predicted],
+        walker.addresses,
+        [place.label.field for place in walker.places],
+        walker.verdicts,
+        walker.gold_raws,
+        walker.predicted_raws,
+        [canons[item] for item in walker.gold_items],
+        [canons[item] for item in walker.predicted_items],
     )
 
 
 def count_by_field(documents: PairedDocuments) -> dict[str, Counts]:
     """The six counts of every field, in reading order of the fields."""
-    labels: dict[_Label, dict[VerdictName, int]] = {}
-    for _, _, label, verdict, *_ in _Walker(documents).leaves():
-        counts = labels.setdefault(label, {})
-        counts[verdict] = counts.get(verdict, 0) + 1
+    walker = _Walker(documents)
+    found = Counter(zip(walker.places, walker.verdicts, strict=True))
     fields: dict[str, dict[VerdictName, int]] = {}
-    for label in sorted(labels, key=lambda label: reading_order(label.place.field_steps())):
-        total = fields.setdefault(label.field, dict.fromkeys(VERDICTS, 0))
-        for name, count in labels[label].items():
-            total[name] += count
+    for place in sorted({place for place, _ in found}, key=lambda place: reading_order(place.field_steps())):
+        total = fields.setdefault(place.label.field, dict.fromkeys(VERDICTS, 0))
+        for name in VERDICTS:
+            total[name] += found[place, name]
     return {name: Counts(**counts) for name, counts in fields.items()}
 
 
-@dataclass(slots=True, frozen=True)
-class _Spot:
-    """Where a row starts: its address as printed, and as sorted."""
-
-    text: str
-    order: Order
-
-    def below(self, label: _Label, index: int) -> _Spot:
-        """The row at an index of the array that stands at `label` below here; `~index` for an unpaired one."""
-        text = f"{self.text}{label.text}{print_index(index)}"
-        return _Spot(text, self.order + label.order + reading_order((index,)))
+Items: TypeAlias = dict[Place, int]
+_ROWS: Final = reading_order((ANY,))  # where an array's rows stand among what is at and below its place
 
 
-@dataclass(slots=True, eq=False)
-class _Label:
-    """How a place goes on from where its row starts, printed and sorted; and its field."""
+class _Layout:
+    """The places of a row in reading order, and how each goes on from where the row starts; the same for many rows."""
 
-    place: Place
-    text: str
-    order: Order
-    field: str
+    __slots__ = ("keys", "places", "texts")
 
+    def __init__(self, places: list[Place]) -> None:
+        self.places = places
+        self.texts = [place.label.text for place in places]
+        self.keys: list[Any] = [place.step for place in places]
 
-class _Labels(dict[Place, _Label]):
-    """The label of every place, made from its parent's, once."""
-
-    def __missing__(self, place: Place) -> _Label:
-        label = self[place] = self._make(place)
-        return label
-
-    def _make(self, place: Place) -> _Label:
-        if place.parent is None:
-            return _Label(place, "", (), "")
-        above, step = self[place.parent], place.step
-        first = not above.field
-        field = above.field + print_step(step if isinstance(step, str) else ANY, first=first)
-        if step is ANY:  # a row starts here
-            return _Label(place, "", (), field)
-        return _Label(place, above.text + print_step(step, first=first), above.order + reading_order((step,)), field)
-
-
-Order: TypeAlias = tuple[tuple[int, int, str], ...]
-# One address: how it sorts and prints, its label, the verdict, and both sides' item (0 for none) and raw value.
-Leaf: TypeAlias = tuple[Order, str, _Label, VerdictName, int, int, Any, Any]
+    def with_arrays(self, arrays: Iterable[Place]) -> Iterable[tuple[Place, str, bool]]:
+        """Places, texts, and whether it is an array's, whose rows come after a value at the same place."""
+        own = zip(self.places, self.texts, repeat(False))
+        if not arrays:
+            return own
+        rows = [(place, place.label.text, True) for place in arrays]
+        return sorted([*own, *rows], key=lambda one: one[0].label.order + _ROWS if one[2] else one[0].label.order)
 
 
 class _Walker:
-    """Meets every address once, row by row; what is the same for a place or a row is printed once."""
+    """Meets every address once, in reading order; columns of one length tell what it met.
+
+    A row's address is printed once. What stands in a row is told by its places in order, which rows of one shape share.
+    """
 
     def __init__(self, documents: PairedDocuments) -> None:
+        self.addresses: list[str] = []
+        self.places: list[Place] = []
+        self.verdicts: list[VerdictName] = []
+        self.gold_items: list[int] = []
+        """0 where the ground truth lacks the address."""
+        self.predicted_items: list[int] = []
+        self.gold_raws: list[Any] = []
+        """None also where raw values were not kept."""
+        self.predicted_raws: list[Any] = []
         self._documents = documents
-        self._places = documents.space.item_places
-        self._labels = _Labels()
-        self._leaves: list[Leaf] = []
+        self._item_places = documents.space.item_places
+        self._layouts: dict[tuple[Shape, ...], _Layout] = {}
+        self._pair(documents.predicted, documents.gold, "")
 
-    def leaves(self) -> list[Leaf]:
-        """Every address of either document, in no order."""
-        self._pair(self._documents.predicted, self._documents.gold, _Spot("", ()))
-        return self._leaves
+    # --- rows ---------------------------------------------------------------------------------------------------
 
-    def _pair(self, predicted: Row, gold: Row, spot: _Spot) -> None:
-        add, places, labels = self._leaves.append, self._places, self._labels
-        text, order = spot.text, spot.order
-        ours = {places[item]: (item, raw) for item, raw in _own(predicted)}
-        for item, raw in _own(gold):
-            place = places[item]
-            other, other_raw = ours.pop(place, _ABSENT)
-            verdict: VerdictName = "matched" if other == item else "misread" if other else "unfound"
-            label = labels[place]
-            add((order + label.order, text + label.text, label, verdict, item, other, raw, other_raw))
-        for place, (item, raw) in ours.items():
-            verdict = surplus_verdict(place, gold.content, self._documents.classing)
-            label = labels[place]
-            add((order + label.order, text + label.text, label, verdict, 0, item, None, raw))
-        for place, rows in predicted.arrays.items():
-            others = gold.arrays.get(place)
-            if others is None:
-                self._unmet(rows, spot, self._labels[place])
+    def _pair(self, predicted: Row, gold: Row, start: str) -> None:
+        shapes = gold.content.shape, predicted.content.shape
+        theirs = self._items(gold)
+        if predicted.content is gold.content and not gold.arrays:
+            self._same(predicted, gold, theirs, self._layout(shapes, theirs), start)
+            return
+        ours = self._items(predicted)
+        layout = self._layout(shapes, {**theirs, **ours})
+        our_raws, their_raws = predicted.raws_at(ours), gold.raws_at(theirs)
+        for place, text, is_array in layout.with_arrays({**gold.arrays, **predicted.arrays}):
+            if is_array:
+                self._arrays(place, predicted, gold, start + text)
+                continue
+            item, other = theirs.get(place, 0), ours.get(place, 0)
+            verdict: VerdictName
+            if not item:
+                verdict = surplus_verdict(place, gold.content, self._documents.classing)
             else:
-                self._met(rows, others, spot, self._labels[place])
-        for place, rows in gold.arrays.items():
-            if place not in predicted.arrays:
-                self._gold_only(rows.rows, spot, self._labels[place])
+                verdict = "matched" if other == item else "misread" if other else "unfound"
+            self._add(start + text, place, verdict, item, other, their_raws.get(place), our_raws.get(place))
 
-    def _met(self, predicted: Rows, gold: Rows, spot: _Spot, array: _Label) -> None:
-        paired = self._documents.paired_rows(predicted, gold)
-        for one, other in paired.pairs:
-            self._pair(one, other, spot.below(array, other.position))
-        for row in paired.predicted_only:
-            self._alone(row, spot.below(array, ~row.position), "invented_item")
-        self._gold_only(paired.gold_only, spot, array)
+    def _same(self, predicted: Row, gold: Row, items: Items, layout: _Layout, start: str) -> None:
+        """Rows without arrays that state the same."""
+        places = layout.places
+        numbers = [*map(items.__getitem__, places)]
+        self.addresses += map(start.__add__, layout.texts)
+        self.places += places
+        self.verdicts += ["matched"] * len(places)
+        self.gold_items += numbers
+        self.predicted_items += numbers
+        for raws, row in ((self.gold_raws, gold), (self.predicted_raws, predicted)):
+            if row.source is None:
+                raws += map(row.raws.get, places)
+            else:
+                raws += map(row.source.__getitem__, layout.keys)
 
-    def _unmet(self, rows: Rows, spot: _Spot, array: _Label) -> None:
-        invented = self._documents.classing.unmet_elements_are_invented
-        for row in rows.rows:
-            index = ~row.position if invented else row.position
-            self._alone(row, spot.below(array, index), "invented_item" if invented else None)
-
-    def _gold_only(self, rows: list[Row], spot: _Spot, array: _Label) -> None:
-        for row in rows:
-            self._alone(row, spot.below(array, row.position), "unfound")
-
-    def _alone(self, row: Row, spot: _Spot, verdict: VerdictName | None) -> None:
-        add, places, labels = self._leaves.append, self._places, self._labels
-        for item, raw in _own(row):
-            place = places[item]
-            label, name = labels[place], verdict or offered_verdict(place)
-            order, text = spot.order + label.order, spot.text + label.text
+    def _alone(self, row: Row, start: str, verdict: VerdictName | None) -> None:
+        """A row of one side; without a verdict, each value gets the one that its place offers."""
+        items = self._items(row)
+        raws = row.raws_at(items)
+        for place, text, is_array in self._layout((row.content.shape,), items).with_arrays(row.arrays):
+            if is_array:
+                self._alone_below(row.arrays[place], start + text, verdict)
+                continue
+            name, item, raw = verdict or offered_verdict(place), items[place], raws.get(place)
             if name == "unfound":
-                add((order, text, label, name, item, 0, raw, None))
+                self._add(start + text, place, name, item, 0, raw, None)
             else:
-                add((order, text, label, name, 0, item, None, raw))
-        for place, rows in row.arrays.items():
-            label = self._labels[place]
-            for below in rows.rows:
-                self._alone(below, spot.below(label, below.position), verdict)
+                self._add(start + text, place, name, 0, item, None, raw)
 
+    # --- arrays -------------------------------------------------------------------------------------------------
 
-_ABSENT: Final = (0, None)
+    def _arrays(self, place: Place, predicted: Row, gold: Row, array: str) -> None:
+        ours, theirs = predicted.arrays.get(place), gold.arrays.get(place)
+        if ours is not None and theirs is not None:
+            self._met(ours, theirs, array)
+        elif theirs is not None:
+            self._alone_below(theirs, array, "unfound")
+        elif ours is not None:
+            if self._documents.classing.unmet_elements_are_invented:
+                self._invented(ours.rows, array)
+            else:
+                self._alone_below(ours, array, None)
 
+    def _met(self, predicted: Rows, gold: Rows, array: str) -> None:
+        paired = self._documents.paired_rows(predicted, gold)
+        rows: list[tuple[Row, Row | None]] = [(theirs, ours) for ours, theirs in paired.pairs]
+        rows += [(theirs, None) for theirs in paired.gold_only]
+        rows.sort(key=lambda row: row[0].position)
+        for theirs, ours in rows:
+            here = array + print_index(theirs.position)
+            if ours is None:
+                self._alone(theirs, here, "unfound")
+            else:
+                self._pair(ours, theirs, here)
+        self._invented(paired.predicted_only, array)
 
-def _own(row: Row) -> list[tuple[int, Any]]:
-    """A row's own leaves: item and raw value, which is None where raw values were not kept."""
-    return row.leaves if row.leaves is not None else [(item, None) for item in row.content.items]
+    def _invented(self, rows: list[Row], array: str) -> None:
+        """Predicted rows without a counterpart, in the order of their addresses: `[p10]` before `[p2]`."""
+        for row in sorted(rows, key=lambda row: reading_order((~row.position,))):
+            self._alone(row, array + print_index(~row.position), "invented_item")
+
+    def _alone_below(self, rows: Rows, array: str, verdict: VerdictName | None) -> None:
+        for row in rows.rows:
+            self._alone(row, array + print_index(row.position), verdict)
+
+    # --- places -------------------------------------------------------------------------------------------------
+
+    def _items(self, row: Row) -> Items:
+        items = row.content.items
+        return dict(zip(map(self._item_places.__getitem__, items), items, strict=True))
+
+    def _layout(self, shapes: tuple[Shape, ...], items: Items) -> _Layout:
+        """What stands in rows of these shapes; `items` of one such row or pair."""
+        found = self._layouts.get(shapes)
+        if found is None:
+            found = self._layouts[shapes] = _Layout(sorted(items, key=lambda place: place.label.order))
+        return found
+
+    def _add(
+        self, address: str, place: Place, verdict: VerdictName, gold: int, predicted: int, gold_raw: Any, raw: Any
+    ) -> None:
+        self.addresses.append(address)
+        self.places.append(place)
+        self.verdicts.append(verdict)
+        self.gold_items.append(gold)
+        self.predicted_items.append(predicted)
+        self.gold_raws.append(gold_raw)
+        self.predicted_raws.append(raw)

@@ -20,6 +20,7 @@ from docassay.extraction.flatten import Flattener
 from docassay.extraction.listing import list_verdicts
 from docassay.extraction.order import resolve_order
 from docassay.extraction.paired import PairedDocuments
+from docassay.extraction.places import give_back, take_places
 from docassay.extraction.preparation import Preparation
 from docassay.extraction.rows import Row
 from docassay.extraction.schema import read_schema
@@ -144,12 +145,13 @@ def _score(
         metric.preparation,
         documents=() if metric.schema_names_arrays else (prediction, ground_truth),
     )
-    space = Space(root, rules(metric.name), metric.preparation, frozenset(ordered.values()), keep_raw=verdicts)
+    places = take_places(root, metric.preparation, frozenset(ordered.values()))
+    space = Space(places, rules(metric.name), keep_raw=verdicts)
     predicted_flat = Flattener(space, drop_sidecars=True)
     gold_flat = Flattener(space, drop_sidecars=metric.preparation.sidecars_on_both_sides)
     gold = gold_flat.document(ground_truth)
     predicted = predicted_flat.document(prediction)
-    space.forget_raw()
+    give_back(places)
     documents, tally, rounds = _best(space, metric, predicted, gold, memory_budget)
     counts = tally.counts()
     skipped = sorted(predicted_flat.skipped | gold_flat.skipped, key=reading_order)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from docassay.extraction.alignment import Aligner
+from docassay.extraction.alignment import Aligner, Pairing
 from docassay.extraction.rows import Content, Row, Rows
 from docassay.extraction.space import Space
 from docassay.extraction.verdicts import Classing
@@ -19,12 +19,20 @@ class PairedDocuments:
     predicted: Row
     gold: Row
     classing: Classing
+    _paired: dict[tuple[Rows, Rows], tuple[Pairing | None, Paired]] = field(default_factory=dict)
 
     def paired_rows(self, predicted: Rows, gold: Rows) -> Paired:
         """The rows of two arrays, paired; of rows with equal content the earlier ones are taken first."""
-        if predicted.content is gold.content and predicted.priced is predicted.content is gold.priced:
-            return self._identical(predicted, gold)
-        pairing = self.aligner.pairing(predicted.priced, gold.priced)
+        pairing = None
+        if predicted.content is not gold.content or not predicted.priced is predicted.content is gold.priced:
+            pairing = self.aligner.pairing(predicted.priced, gold.priced)
+        found = self._paired.get((predicted, gold))
+        if found is None or found[0] is not pairing:
+            made = self._identical(predicted, gold) if pairing is None else self._by(pairing, predicted, gold)
+            found = self._paired[predicted, gold] = pairing, made
+        return found[1]
+
+    def _by(self, pairing: Pairing, predicted: Rows, gold: Rows) -> Paired:
         ours, theirs = self._by_content(predicted.rows), self._by_content(gold.rows)
         pairs = [
             (ours[pair.predicted].pop(), theirs[pair.gold].pop()) for pair in pairing.pairs for _ in range(pair.count)
@@ -47,7 +55,8 @@ class PairedDocuments:
         for row in reversed(rows):
             found.setdefault(row.priced, []).append(row)
         for same in found.values():
-            if len({row.content for row in same}) > 1:  # priced alike, yet different: content decides, not position
+            # priced alike, yet different: content decides, not position
+            if len(same) > 1 and len({row.content for row in same}) > 1:
                 same.sort(key=lambda row: self.aligner.order(row.content), reverse=True)
         return found
 

@@ -1,11 +1,33 @@
-"""Where values stand: addresses whose order-free indices are blanked, met while walking a document along its schema."""
+"""Where values stand: addresses whose order-free indices are blanked, met while walking a document along its schema.
+
+Places depend on the schema, on what a metric takes off a document, and on which arrays are ordered; not on values. So
+the tree of places that one document has met serves the next one with that schema.
+"""
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
 
-from docassay.extraction.address import ANY, Step, Steps, reading_order
+from docassay.errors import ArgumentTypeError
+from docassay.extraction.address import ANY, Order, Step, Steps, print_address, print_step, reading_order
+from docassay.extraction.preparation import Preparation
 from docassay.extraction.schema import SchemaNode
+
+_TREES_KEPT: Final = 64
+_MOST_PLACES: Final = 1000
+"""A larger tree is not kept: keys that the schema does not declare may be new in each document."""
+
+
+@dataclass(slots=True, frozen=True, eq=False)
+class Label:
+    """How a place is written: its field; and how its address goes on from where its row starts, printed and sorted."""
+
+    field: str
+    text: str
+    order: Order
 
 
 class Place:
@@ -13,6 +35,7 @@ class Place:
 
     __slots__ = (
         "_key",
+        "_label",
         "canonical_items",
         "elements",
         "id",
@@ -27,6 +50,7 @@ class Place:
         "schema",
         "sidecar_of",
         "skipped",
+        "slot",
         "step",
     )
 
@@ -35,6 +59,7 @@ class Place:
         self.parent = parent
         self.step = step
         self.schema = schema
+        self.slot = schema is not None and schema.slot
         self.kids: dict[str, Place] = {}
         self.elements: Place | None = None
         self.positions: dict[int, Place] = {}
@@ -46,16 +71,30 @@ class Place:
         self.known_floats: dict[float, int] = {}  # apart, since 1 == 1.0
         self.plain_kids: dict[str, dict[str | int | tuple[bool], int]] = {}  # `known` of kids never left out
         self.canonical_items: dict[str, int] = {}
-        self._key: tuple[tuple[int, int, str], ...] | None = None
+        self._key: Order | None = None
+        self._label: Label | None = None
 
     @property
-    def slot(self) -> bool:
-        return self.schema is not None and self.schema.slot
+    def label(self) -> Label:
+        """How the place is written; made from its parent's, once."""
+        if self._label is None:
+            self._label = self._labelled()
+        return self._label
+
+    def _labelled(self) -> Label:
+        if self.parent is None:
+            return Label("", "", ())
+        above, step = self.parent.label, self.step
+        first = not above.field
+        field = above.field + print_step(step if isinstance(step, str) else ANY, first=first)
+        if step is ANY:  # a row starts here
+            return Label(field, "", ())
+        return Label(field, above.text + print_step(step, first=first), above.order + reading_order((step,)))
 
     def steps(self) -> Steps:
         return tuple(reversed([place.step for place in self._upwards()]))
 
-    def steps_key(self) -> tuple[tuple[int, int, str], ...]:
+    def steps_key(self) -> Order:
         """A sort key of the place that no order of documents changes."""
         if self._key is None:
             self._key = reading_order(self.steps())
@@ -77,3 +116,76 @@ class Place:
         while place.parent is not None:
             yield place
             place = place.parent
+
+
+class Places:
+    """The places of one schema that documents have met, and the values that one pair of documents has at them."""
+
+    def __init__(self, schema: SchemaNode, preparation: Preparation, ordered: frozenset[Steps]) -> None:
+        self.schema = schema
+        self.preparation = preparation
+        self.ordered = ordered
+        self._all: list[Place] = []
+        self.root = self._place(None, "", schema)
+
+    def kid(self, place: Place, key: str) -> Place:
+        """The place of a key of the object at `place`, met for the first time."""
+        if not isinstance(key, str):
+            raise ArgumentTypeError(f"{print_address(place.steps())} has the key {key!r}; the keys of JSON are text")
+        schema = place.schema
+        made = place.kids[key] = self._place(place, key, schema.child(key) if schema is not None else None)
+        made.sidecar_of = self.preparation.sidecar_base(schema, key)
+        if schema is not None and made.schema is None and schema.skips_undeclared:
+            made.skipped = True
+        made.left_out = made.skipped or made.sidecar_of is not None
+        return made
+
+    def elements_of(self, place: Place) -> Place:
+        """The place of the elements of the order-free array at `place`."""
+        made = place.elements
+        if made is None:
+            made = place.elements = self._place(place, ANY, place.schema.element() if place.schema else None)
+        return made
+
+    def position_of(self, place: Place, index: int) -> Place:
+        """The place of one element of the ordered array at `place`."""
+        made = place.positions.get(index)
+        if made is None:
+            made = self._place(place, index, place.schema.element() if place.schema else None)
+            place.positions[index] = made
+        return made
+
+    def forget_values(self) -> None:
+        """Drop what a pair of documents has at these places."""
+        for place in self._all:
+            place.known.clear()
+            place.known_floats.clear()
+            place.canonical_items.clear()
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def _place(self, parent: Place | None, step: Step, schema: SchemaNode | None) -> Place:
+        made = Place(len(self._all), parent, step, schema)
+        self._all.append(made)
+        made.skipped = made.left_out = schema is not None and schema.skipped_whole
+        made.ordered = bool(self.ordered) and made.field_steps() in self.ordered
+        return made
+
+
+_idle: OrderedDict[tuple[SchemaNode, Preparation, frozenset[Steps]], Places] = OrderedDict()
+
+
+def take_places(schema: SchemaNode, preparation: Preparation, ordered: frozenset[Steps]) -> Places:
+    """Places without values, for the caller alone until it gives them back; ones met before if there are any."""
+    found = _idle.pop((schema, preparation, ordered), None)
+    return Places(schema, preparation, ordered) if found is None else found
+
+
+def give_back(places: Places) -> None:
+    """Let another pair of documents have these places; whoever gave them back may still ask where they stand."""
+    places.forget_values()
+    if len(places) <= _MOST_PLACES:
+        _idle[places.schema, places.preparation, places.ordered] = places
+        if len(_idle) > _TREES_KEPT:
+            _idle.popitem(last=False)

@@ -5,7 +5,8 @@ A row is what stands at or below one element of an order-free array; the whole d
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import Any
 
 from docassay.extraction.places import Place
@@ -89,7 +90,15 @@ class Row:
     content: Content
     priced: Content  # what it is paired by; differs from `content` only below ordered arrays under omni/1
     arrays: dict[Place, Rows]
-    leaves: list[tuple[int, Any]] | None
+    raws: dict[Place, Any] = field(default_factory=dict)
+    source: dict[str, Any] | None = None
+    """Where raw values are kept, they are in `raws`, or in `source`, the object itself, if it is one of scalars."""
+
+    def raws_at(self, places: Iterable[Place]) -> dict[Place, Any]:
+        """The raw values at the row's own places; nothing where raw values were not kept."""
+        if self.source is not None:
+            return {place: self.source[place.step] for place in places}  # type: ignore[index]  # the steps are keys
+        return self.raws
 
 
 @dataclass(slots=True, eq=False)

@@ -8,12 +8,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from docassay.errors import ArgumentTypeError
-from docassay.extraction.address import ANY, Step, Steps, print_address
-from docassay.extraction.places import Place
-from docassay.extraction.preparation import Preparation
+from docassay.extraction.places import Place, Places
 from docassay.extraction.rows import ArrayContent, Content, Shape
-from docassay.extraction.schema import SchemaNode
 from docassay.extraction.values import ValueRules
 
 BLANK: Final = 0
@@ -23,59 +19,16 @@ _NONE: Final[frozenset[Place]] = frozenset()
 class Space:
     """What the two documents of one scoring share: places, items, contents."""
 
-    def __init__(
-        self,
-        schema: SchemaNode,
-        values: ValueRules,
-        preparation: Preparation,
-        ordered: frozenset[Steps],
-        keep_raw: bool,
-    ) -> None:
+    def __init__(self, places: Places, values: ValueRules, *, keep_raw: bool) -> None:
+        self.places = places
         self.values = values
-        self.preparation = preparation
         self.keep_raw = keep_raw
         self.item_places: list[Place] = [None]  # type: ignore[list-item]  # item 0 is BLANK
         self.item_canons: list[str] = [""]
-        self._ordered = ordered
-        self._places: list[Place] = []
         self._contents: dict[tuple[Any, ...], Content] = {}
         self._array_contents: dict[tuple[int, ...], ArrayContent] = {}
         self._shapes: dict[tuple[Place, ...], Shape] = {}
         self._shape_sets: dict[frozenset[int], Shape] = {}
-        self.root = self._place(None, "", schema)
-
-    # --- places -------------------------------------------------------------------------------------------------
-
-    def kid(self, place: Place, key: str) -> Place:
-        if not isinstance(key, str):
-            raise ArgumentTypeError(f"{print_address(place.steps())} has the key {key!r}; the keys of JSON are text")
-        schema = place.schema
-        made = place.kids[key] = self._place(place, key, schema.child(key) if schema is not None else None)
-        made.sidecar_of = self.preparation.sidecar_base(schema, key)
-        if schema is not None and made.schema is None and schema.skips_undeclared:
-            made.skipped = True
-        made.left_out = made.skipped or made.sidecar_of is not None
-        return made
-
-    def elements_of(self, place: Place) -> Place:
-        made = place.elements
-        if made is None:
-            made = place.elements = self._place(place, ANY, place.schema.element() if place.schema else None)
-        return made
-
-    def position_of(self, place: Place, index: int) -> Place:
-        made = place.positions.get(index)
-        if made is None:
-            made = self._place(place, index, place.schema.element() if place.schema else None)
-            place.positions[index] = made
-        return made
-
-    def forget_raw(self) -> None:
-        """Drop what only flattening needs; without the ways down, no cycle keeps a document in memory."""
-        for place in self._places:
-            place.elements = None
-            for met in (place.kids, place.plain_kids, place.positions, place.known, place.known_floats):
-                met.clear()
 
     def item(self, place: Place, canon: str) -> int:
         """The number of a canonical value at a place; the empty canonical form states nothing."""
@@ -87,13 +40,6 @@ class Space:
             self.item_places.append(place)
             self.item_canons.append(canon)
         return number
-
-    def _place(self, parent: Place | None, step: Step, schema: SchemaNode | None) -> Place:
-        made = Place(len(self._places), parent, step, schema)
-        self._places.append(made)
-        made.skipped = made.left_out = schema is not None and schema.skipped_whole
-        made.ordered = bool(self._ordered) and made.field_steps() in self._ordered
-        return made
 
     # --- contents -----------------------------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ from docassay.extraction.alignment.bulk import BulkPairing
 from docassay.extraction.alignment.worth import Objective, shared_places
 from docassay.extraction.flatten import Flattener
 from docassay.extraction.metric import OMNI
+from docassay.extraction.places import Places
 from docassay.extraction.rows import Content
 from docassay.extraction.schema import read_schema
 from docassay.extraction.space import Space
@@ -23,7 +24,7 @@ OBJECTIVES = (Objective(1, 0), Objective(1000, 1), Objective(1, 1), Objective(10
 
 def sides(gold: list[dict[str, str]], prediction: list[dict[str, str]]) -> tuple[Space, list[dict[Content, int]]]:
     schema = read_schema({"properties": {"r": {"type": "array"}}}, OMNI.reader)
-    space = Space(schema, rules("omni/1"), OMNI.preparation, frozenset(), keep_raw=False)
+    space = Space(Places(schema, OMNI.preparation, frozenset()), rules("omni/1"), keep_raw=False)
     counts = []
     for rows in (prediction, gold):
         document = Flattener(space, drop_sidecars=False).document({"r": rows})

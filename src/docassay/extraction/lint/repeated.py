@@ -10,6 +10,7 @@ from docassay.extraction.address import Steps
 from docassay.extraction.flatten import Flattener
 from docassay.extraction.lint.finding import LintFinding, finding
 from docassay.extraction.metric import OMNI, SOUND, Metric
+from docassay.extraction.places import Place, Places
 from docassay.extraction.rows import Row, Rows
 from docassay.extraction.schema import SchemaNode, read_schema
 from docassay.extraction.space import Space
@@ -46,29 +47,30 @@ def _groups(
     document: dict[str, Any], root: SchemaNode, metric: Metric
 ) -> Iterator[tuple[Steps, tuple[int, ...], bool]]:
     """Each array's path, positions of rows there that are the same, and whether they are written the same."""
-    space = Space(root, rules(metric.name), metric.preparation, frozenset(), keep_raw=True)
+    space = Space(Places(root, metric.preparation, frozenset()), rules(metric.name), keep_raw=True)
     flattener = Flattener(space, drop_sidecars=metric.preparation.sidecars_on_both_sides)
-    yield from _below(flattener.document(document), ())
+    yield from _below(flattener.document(document), (), space.item_places)
 
 
-def _below(row: Row, prefix: Steps) -> Iterator[tuple[Steps, tuple[int, ...], bool]]:
+def _below(row: Row, prefix: Steps, places: list[Place]) -> Iterator[tuple[Steps, tuple[int, ...], bool]]:
     for place, rows in row.arrays.items():
         here = prefix + place.steps()[len(prefix) :]
-        yield from _same(rows, here)
+        yield from _same(rows, here, places)
         for inner in rows.rows:
-            yield from _below(inner, (*here, inner.position))
+            yield from _below(inner, (*here, inner.position), places)
 
 
-def _same(rows: Rows, here: Steps) -> Iterator[tuple[Steps, tuple[int, ...], bool]]:
+def _same(rows: Rows, here: Steps, places: list[Place]) -> Iterator[tuple[Steps, tuple[int, ...], bool]]:
     repeated = {content for content, count in rows.content.counts.items() if count > 1}
     members: dict[int, list[Row]] = {}
     for row in rows.rows:
         if row.content in repeated and (row.content.is_object or row.content.arrays):
             members.setdefault(row.content.id, []).append(row)
     for same in members.values():
-        yield here, tuple(row.position for row in same), len({repr(_written(row)) for row in same}) == 1
+        yield here, tuple(row.position for row in same), len({repr(_written(row, places)) for row in same}) == 1
 
 
-def _written(row: Row) -> object:
-    below = [(place.id, [_written(inner) for inner in rows.rows]) for place, rows in row.arrays.items()]
-    return sorted((item, shown(raw)) for item, raw in row.leaves or ()), below
+def _written(row: Row, places: list[Place]) -> object:
+    own = row.raws_at([places[item] for item in row.content.items])
+    below = [(place.id, [_written(inner, places) for inner in rows.rows]) for place, rows in row.arrays.items()]
+    return sorted((place.id, shown(raw)) for place, raw in own.items()), below
