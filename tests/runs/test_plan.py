@@ -48,5 +48,7 @@ def test_small_documents_fill_shares_for_all_workers() -> None:
     made = shares([Rows(0, 100_000)], np.full(100_000, 2000, dtype=np.int64), workers=2)
     assert {len(share.rows) for share in made} == {1000}
     few = shares([Rows(0, 240)], np.full(240, 100, dtype=np.int64), workers=2)
-    assert len(few) == 24
+    assert [len(share.rows) for share in few] == [64, 64, 64, 48]
+    fewer = shares([Rows(0, 20)], np.full(20, 100, dtype=np.int64), workers=4)
+    assert [len(share.rows) for share in fewer] == [5, 5, 5, 5]
     assert LEAST_BYTES < MOST_BYTES

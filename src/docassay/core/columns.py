@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ def names(columns: Iterable[Column]) -> list[str]:
     return [column.name for column in columns]
 
 
+@cache
 def arrow_type(kind: Kind) -> Any:
     """The Arrow type of a kind."""
     import pyarrow as pa
@@ -50,7 +52,8 @@ def arrow_type(kind: Kind) -> Any:
     }[kind]
 
 
-def arrow_schema(columns: Sequence[Column]) -> pa.Schema:
+@cache
+def arrow_schema(columns: tuple[Column, ...]) -> pa.Schema:
     """The columns as an Arrow schema: types as declared, every field nullable."""
     import pyarrow as pa
 

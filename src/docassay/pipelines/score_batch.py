@@ -388,8 +388,14 @@ class _VerdictColumns:
 
     def add(self, identifier: str, found: VerdictList) -> int:
         """Add some of a document's verdicts; gives the characters that their values take."""
-        golds = _json_texts(found.gold_raw, found.gold_canon)
-        predictions = _json_texts(found.pred_raw, found.pred_canon)
+        golds = [
+            None if canon is None else json_text(value)
+            for value, canon in zip(found.gold_raw, found.gold_canon, strict=True)
+        ]
+        predictions = [
+            None if canon is None else gold if type(value) is str and value == other else json_text(value)
+            for value, canon, gold, other in zip(found.pred_raw, found.pred_canon, golds, found.gold_raw, strict=True)
+        ]
         added: tuple[Sequence[str | None], ...] = (
             [identifier] * len(found),
             found.address,
@@ -408,11 +414,6 @@ class _VerdictColumns:
         import pyarrow as pa
 
         return pa.table([text_array(column) for column in self._columns], schema=verdicts_schema())
-
-
-def _json_texts(values: Sequence[Any], canons: Sequence[str | None]) -> list[str | None]:
-    """Values as JSON text; None on a side that lacks the address."""
-    return [None if canon is None else json_text(value) for value, canon in zip(values, canons, strict=True)]
 
 
 _NO_SCORE = (None,) * (len(SCORES) - 4)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from docassay.core.columns import names
 from docassay.core.signature import signature
+from docassay.core.statistics.intervals import prepare as prepare_intervals
 from docassay.errors import ArgumentValueError, ManifestError, MissingDependencyError, RunError
 from docassay.executors.contract import Batch, Lost, Work
 from docassay.executors.engines import ENGINES, make_engine
@@ -345,6 +346,7 @@ class _Table:
         work = Work(SCORE_BATCH, job, survey.inputs, request.options.timeout)
         made = make_engine(request.engine, work, workers=request.workers, ray_address=request.ray_address)
         with made as engine:
+            prepare_intervals()
             state = Progress(len(survey.sizes), resumed, 0, resumed, int(survey.sizes.sum()), engine.capacity)
 
             def tick() -> None:

@@ -15,6 +15,8 @@ __all__ = ["Share", "gaps", "shares"]
 MOST_ROWS = 1000
 MOST_BYTES = 32 << 20
 LEAST_BYTES = 1 << 20
+LEAST_ROWS = 64
+"""Fewer would take longer to begin and end than to score; unless there are so few that some worker had none."""
 SHARES_PER_WORKER = 12
 """Enough that workers end at about the same time, since the last shares are light."""
 
@@ -52,7 +54,8 @@ def shares(
     rows = sum(len(some) for some in missing)
     total = int(sum(costs[some.start : some.stop].sum() for some in missing))
     wanted = max(1, workers * SHARES_PER_WORKER)
-    limit_rows = most_rows or min(MOST_ROWS, max(1, -(-rows // wanted)))
+    least_rows = min(LEAST_ROWS, -(-rows // max(1, workers)))
+    limit_rows = most_rows or min(MOST_ROWS, max(1, least_rows, -(-rows // wanted)))
     limit_bytes = min(MOST_BYTES, max(LEAST_BYTES, total // wanted))
     return [share for some in missing for share in _divide(some, costs, limit_rows, limit_bytes)]
 

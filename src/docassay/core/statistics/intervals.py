@@ -12,13 +12,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib import import_module
+from threading import Thread
 
 import numpy as np
 from numpy.typing import NDArray
 
 from docassay.errors import ArgumentValueError
 
-__all__ = ["LEVEL", "RESAMPLES", "Interval", "intervals", "mean_intervals", "ratios", "resampled_ratios"]
+__all__ = ["LEVEL", "RESAMPLES", "Interval", "intervals", "mean_intervals", "prepare", "ratios", "resampled_ratios"]
 
 Floats = NDArray[np.float64]
 
@@ -39,6 +41,11 @@ class Interval:
     low: float | None
     high: float | None
     """The interval; None on fewer than two documents, which cannot vary."""
+
+
+def prepare() -> None:
+    """Import, beside whatever this process waits for, what intervals need; importing takes longer than making them."""
+    Thread(target=import_module, args=("scipy.special",), daemon=True).start()
 
 
 def mean_intervals(
@@ -140,7 +147,7 @@ def _interval(estimate: float, draws: Floats, documents: int, level: float) -> I
 @lru_cache(maxsize=256)
 def _expanded_tail(documents: int, level: float) -> float:
     """The tail at which a percentile interval is as wide as a t interval, which a small sample needs."""
-    from scipy import special  # here, since importing it takes as long as summarising a table
+    from scipy import special
 
     t = special.stdtrit(documents - 1, (1 - level) / 2)
     return float(special.ndtr(np.sqrt(documents / (documents - 1)) * t))
