@@ -15,6 +15,7 @@ from docassay.extraction.space import BLANK, Space
 Path: TypeAlias = "tuple[Path, Step] | None"
 
 _NO_ARRAYS: Final[dict[Place, Rows]] = {}
+_SCALARS: Final = frozenset((str, int, float, bool))
 
 
 class Flattener:
@@ -69,7 +70,7 @@ class Flattener:
                 self._value(leaf, kid, into, (path, key))
                 continue
             else:
-                item = self._scalar(leaf, kid, into, (path, key))
+                item = self._leaf(leaf, kid, into, (path, key))
             if item:
                 items.append(item)
                 if keep is not None:
@@ -103,8 +104,8 @@ class Flattener:
                 item = kid.known_floats.get(leaf)
                 if item is None:
                     item = kid.known_floats[leaf] = self._space.item(kid, self._canon(leaf))
-            elif kind is bool:
-                item = self._boolean(leaf, kids[key])
+            elif kind in _SCALARS:
+                item = self._scalar(leaf, kids[key])
             else:
                 return None
             if item:
@@ -124,7 +125,7 @@ class Flattener:
         if isinstance(value, list):
             self._list(value, place, into, path)
         elif value is not None:
-            item = self._text(place, value) if isinstance(value, str) else self._scalar(value, place, into, path)
+            item = self._leaf(value, place, into, path)
             if item:
                 into.items.append(item)
                 if self._keep_raw:
@@ -223,36 +224,34 @@ class Flattener:
 
     # --- leaves -------------------------------------------------------------------------------------------------
 
-    def _text(self, place: Place, text: str) -> int:
-        item = place.known.get(text)
-        if item is None:
-            item = place.known[text] = self._space.item(place, self._texts[text])
-        return item
-
-    def _boolean(self, value: bool, place: Place) -> int:
-        item = place.known.get((value,))
-        if item is None:
-            item = place.known[(value,)] = self._space.item(place, self._canon(value))
-        return item
-
-    def _scalar(self, value: Any, place: Place, into: _Collected, path: Path) -> int:
+    def _scalar(self, value: Any, place: Place) -> int:
+        """The item of a value of JSON, no object and no array, at a place."""
         kind = type(value)
-        if kind is bool:
-            return self._boolean(value, place)
-        if kind is float and value:
+        if kind is str or kind is int:
+            item = place.known.get(value)
+            if item is None:
+                canon = self._texts[value] if kind is str else self._canon(value)
+                item = place.known[value] = self._space.item(place, canon)
+        elif kind is float and value:  # 0.0 == -0.0
             item = place.known_floats.get(value)
             if item is None:
                 item = place.known_floats[value] = self._space.item(place, self._canon(value))
-            return item
-        if isinstance(value, (int, float, Decimal)):
-            return self._space.item(place, self._canon(value))
-        if isinstance(value, str):
-            return self._text(place, value)
+        elif kind is bool:
+            item = place.known.get((value,))
+            if item is None:
+                item = place.known[(value,)] = self._space.item(place, self._canon(value))
+        else:
+            item = self._space.item(place, self._canon(value))
+        return item
+
+    def _leaf(self, value: Any, place: Place, into: _Collected, path: Path) -> int:
+        if isinstance(value, (str, int, float, Decimal)):
+            return self._scalar(value, place)
         if isinstance(value, (dict, list)):
             self._value(value, place, into, path)
             return BLANK
         raise ArgumentTypeError(
-            f"{print_address(_steps(path))} holds a {kind.__name__}, which is not JSON; "
+            f"{print_address(_steps(path))} holds a {type(value).__name__}, which is not JSON; "
             "give objects (dict), arrays (list), text, numbers, booleans and null only"
         )
 
