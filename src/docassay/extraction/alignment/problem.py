@@ -61,12 +61,16 @@ class Problem:
     aligner: Worths
     predicted: ArrayContent
     gold: ArrayContent
+    flat: bool = field(init=False)
     turned: bool = False
     always: bool = True
     left: dict[Content, int] = field(default_factory=dict)
     right: dict[Content, int] = field(default_factory=dict)
     cells: dict[Content, dict[Content, Cell]] = field(default_factory=dict)
     elsewhere: dict[Content, Cell] = field(default_factory=dict)  # bounds for the pairs that a row has no cell for
+
+    def __post_init__(self) -> None:
+        self.flat = self.predicted.flat and self.gold.flat
 
     def solve(self) -> Iterator[Pair]:
         """All pairs. The side with fewer rows chooses: if all of its rows have a partner, nothing is left open."""
@@ -82,10 +86,6 @@ class Problem:
                 self._look_up()
                 pairs = chain(self._settle(), self._assign())
         return (Pair(pair.gold, pair.predicted, pair.count) for pair in pairs) if turned else iter(pairs)
-
-    @property
-    def flat(self) -> bool:
-        return self.predicted.flat and self.gold.flat
 
     def _in_bulk(self) -> Iterator[Pair]:
         aligner = self.aligner
@@ -156,6 +156,9 @@ class Problem:
             for item, count in row.bagged().items():
                 if item in common:
                     frequent.append((item, count))
+                elif self.flat:  # every item is there once
+                    for gold in holders.get(item, ()):
+                        matched[gold] = matched.get(gold, 0) + 1
                 else:
                     for gold in holders.get(item, ()):
                         matched[gold] = matched.get(gold, 0) + min(count, gold.bagged()[item])
@@ -201,7 +204,7 @@ class Problem:
     def _cell(self, row: Content, gold: Content, matched: int) -> Cell:
         if row is gold:
             return Cell(row.size, row.size, exact=True)
-        if not row.arrays and not gold.arrays:
+        if self.flat or (not row.arrays and not gold.arrays):
             return Cell(matched, shared_places(row, gold), exact=True)
         return Cell(matched, shared_bound(row, gold), exact=False)
 
@@ -242,16 +245,17 @@ class Problem:
     def _favourite(self, row: Content) -> tuple[Content | None, int, int]:
         """The best partner of a row by exact worth, that worth, and a bound for all its others."""
         cells = self.cells[row]
+        of_matched, of_shared = self.aligner.objective.weights
         while True:
             partner, first, runner_up = None, 0, 0
             for gold, cell in cells.items():
-                weight = self._weight(cell)
+                weight = cell.matched * of_matched + cell.shared * of_shared
                 if weight > first:
                     partner, first, runner_up = gold, weight, first
                 elif weight > runner_up:
                     runner_up = weight
             # All that tie are refined, whichever came first: what is known must depend on content alone.
-            bounded = [gold for gold, cell in cells.items() if not cell.exact and self._weight(cell) == first]
+            bounded = [] if self.flat else self._bounded(cells, first)
             elsewhere = self.elsewhere.get(row)
             if not bounded and elsewhere is None:
                 return partner, first, runner_up
@@ -262,6 +266,9 @@ class Problem:
                 self._complete(row)
             for gold in bounded:
                 self._refine(row, gold)
+
+    def _bounded(self, cells: dict[Content, Cell], weight: int) -> list[Content]:
+        return [gold for gold, cell in cells.items() if not cell.exact and self._weight(cell) == weight]
 
     def _outweighs_always(self, row: Content, partner: Content) -> bool:
         """Whether the partner is better than all others at both ends of what a shared address may be worth."""
@@ -280,13 +287,14 @@ class Problem:
     ) -> Iterator[Pair]:
         pressure: dict[Content, int] = {}
         owner = {partner: row for row, (partner, _) in best.items()}
+        of_matched, of_shared = self.aligner.objective.weights
         while open_rows:
             unsettled = []
             for row in open_rows:
                 if row in self.elsewhere:
                     self._complete(row)
                 for gold, cell in self.cells[row].items():
-                    weight = self._weight(cell)
+                    weight = cell.matched * of_matched + cell.shared * of_shared
                     if weight > pressure.get(gold, 0):
                         pressure[gold] = weight
                         rival = owner.get(gold)

@@ -27,6 +27,11 @@ class Objective:
     matched_weight: int
     shared_weight: int
 
+    @property
+    def weights(self) -> tuple[int, int]:
+        """What a matched value and a shared address are worth."""
+        return self.matched_weight, self.shared_weight
+
     def of(self, matched: int, shared: int) -> int:
         return matched * self.matched_weight + shared * self.shared_weight
 
