@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -58,7 +59,7 @@ def run(arguments: list[str]) -> Iterator[str]:
     yield f"# Tables\n\n{harness.machine()}, metric {METRIC}. A run's time is that of the whole command.\n"
     with tempfile.TemporaryDirectory() as folder:
         tables = list(_tables(Path(folder), asked.documents))
-        yield _against_the_peer(tables, asked.peer_documents)
+        yield _against_the_peer(tables, asked.peer_documents, asked.rounds)
         yield _stages(tables)
         yield _growth(Path(folder), asked.growth)
 
@@ -67,6 +68,7 @@ def _arguments(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench tables")
     parser.add_argument("--documents", type=int, default=10_000, help="small documents (10000)")
     parser.add_argument("--peer-documents", type=int, default=2_000, help="of which the peer gets so many (2000)")
+    parser.add_argument("--rounds", type=int, default=3, help="runs of each, alternating; medians are told (3)")
     parser.add_argument("--growth", type=int, nargs="*", default=[1_000, 10_000, 100_000], help="sizes to grow through")
     return parser.parse_args(arguments)
 
@@ -103,53 +105,62 @@ def _write(root: Path, name: str, pairs: Iterator[workloads.Pair]) -> Table:
     return Table(name, root, len(rows), written / 1e6)
 
 
-def _against_the_peer(tables: list[Table], peer_documents: int) -> str:
+def _against_the_peer(tables: list[Table], peer_documents: int, rounds: int) -> str:
     rows = []
     for table in tables:
         few, one = _few(table, peer_documents), _few(table, 1)
         for verdicts in (True, False):
             for workers in (1, 2):
-                ours = _Both(
-                    _measure(_our_command(one, workers, verdicts)), _measure(_our_command(table, workers, verdicts))
-                )
-                theirs = _Both(_measure_peer(one, workers, verdicts), _measure_peer(few, workers, verdicts))
-                rows.append(
-                    [
-                        f"{table.name}, {'with' if verdicts else 'without'} verdicts",
-                        f"{workers}",
-                        ours.told(table.documents),
-                        theirs.told(few.documents),
-                        harness.ratio(ours.rate(table.documents) / theirs.rate(few.documents)),
-                        harness.ratio(theirs.running(few.documents) / ours.running(table.documents)),
-                    ]
-                )
-    header = ["table", "workers", "docassay", "omni-extract-bench", "whole command", "once running"]
-    return f"## Documents a second\n\n{harness.table(header, rows)}\n{_NOTE.format(peer_documents)}"
+                ours, theirs = _Runs(table.documents), _Runs(few.documents)
+                for _ in range(rounds):
+                    ours.one.append(_measure(_our_command(one, workers, verdicts)))
+                    theirs.one.append(_measure_peer(one, workers, verdicts))
+                    ours.whole.append(_measure(_our_command(table, workers, verdicts)))
+                    theirs.whole.append(_measure_peer(few, workers, verdicts))
+                name = f"{table.name}, {'with' if verdicts else 'without'} verdicts"
+                ratios = [ours.rate / theirs.rate, ours.running / theirs.running, theirs.cpu / ours.cpu]
+                rows.append([name, f"{workers}", ours.told(), theirs.told(), *map(harness.ratio, ratios)])
+    header = ["table", "workers", "docassay", "omni-extract-bench", "whole command", "once running", "processor"]
+    return f"## Documents a second\n\n{harness.table(header, rows)}\n{_NOTE.format(peer_documents, rounds)}"
 
 
-_NOTE = """Each figure: documents a second of the whole command; processor time a document once running, which is the
-command's without that of a table of one document; peak memory of all processes together. The last two columns: how many
-times faster the whole command is, and how many times less processor time a document takes once running.
-omni-extract-bench got at most {:,} documents of each table; what it takes for one hardly changes with more.
+_NOTE = """Each figure: documents a second of the whole command; documents a second once running, which leaves out what
+the command takes for a table of one document; processor time of all processes for a document once running; peak memory
+of all processes together. The last columns: how many times faster docassay is by the first two, and how many times less
+processor time it takes. omni-extract-bench got at most {:,} documents of each table. Medians of {} runs, alternating.
 """
 
 
 @dataclass(frozen=True, slots=True)
-class _Both:
-    """A command on a table of one document, and on the table."""
+class _Runs:
+    """A command run some times on a table of one document, and on the table."""
 
-    one: Measured
-    whole: Measured
+    documents: int
+    one: list[Measured] = field(default_factory=list)
+    whole: list[Measured] = field(default_factory=list)
 
-    def rate(self, documents: int) -> float:
-        return documents / self.whole.seconds
+    @property
+    def rate(self) -> float:
+        """Documents a second."""
+        return self.documents / _median(self.whole, "seconds")
 
-    def running(self, documents: int) -> float:
-        return (self.whole.cpu - self.one.cpu) / (documents - 1)
+    @property
+    def running(self) -> float:
+        """Documents a second once running."""
+        return (self.documents - 1) / (_median(self.whole, "seconds") - _median(self.one, "seconds"))
 
-    def told(self, documents: int) -> str:
-        running = f"{1e3 * self.running(documents):.2f} ms"
-        return f"{self.rate(documents):,.0f}/s, {running}, {self.whole.peak:,.0f} MB"
+    @property
+    def cpu(self) -> float:
+        """Processor seconds a document takes once running."""
+        return (_median(self.whole, "cpu") - _median(self.one, "cpu")) / (self.documents - 1)
+
+    def told(self) -> str:
+        peak = max(run.peak for run in self.whole)
+        return f"{self.rate:,.0f}/s, {self.running:,.0f}/s, {1e3 * self.cpu:.2f} ms, {peak:,.0f} MB"
+
+
+def _median(runs: list[Measured], name: str) -> float:
+    return statistics.median(getattr(run, name) for run in runs)
 
 
 def _few(table: Table, documents: int) -> Table:
