@@ -49,8 +49,10 @@ if TYPE_CHECKING:
 __all__ = ["BatchInputs", "ScoreJob", "score_batch", "write_lost", "write_nothing"]
 
 GROUP_VERDICTS = 50_000
-GROUP_CHARACTERS = 16 << 20
-"""A row group of verdicts is written when it has so many rows, or so much text."""
+GROUP_BYTES = 32 << 20
+"""A row group of verdicts is written when it has so many rows, or bytes."""
+_CHUNK_VERDICTS = 2_000
+"""So many at most are kept as objects of Python, which take several times the room of what is packed."""
 
 _SCHEMAS_KEPT = 256
 
@@ -333,7 +335,6 @@ class _Sheet:
     outcomes: list[tuple[object, ...]] = field(default_factory=list)
     errors: int = 0
     verdicts: _VerdictColumns = field(default_factory=lambda: _VerdictColumns())
-    characters: int = 0
 
     def add(self, identifier: str, outcome: _Outcome) -> None:
         self.outcomes.append(_score_row(outcome, self.signature))
@@ -344,8 +345,8 @@ class _Sheet:
         assert found is not None  # they were asked for
         for start in range(0, len(found), GROUP_VERDICTS):
             some = found[start : start + GROUP_VERDICTS]
-            self.characters += self.verdicts.add(identifier, some)
-            if len(self.verdicts) >= GROUP_VERDICTS or self.characters >= GROUP_CHARACTERS:
+            self.verdicts.add(identifier, some)
+            if self.verdicts.rows >= GROUP_VERDICTS or self.verdicts.bytes >= GROUP_BYTES:
                 self._flush(self.part)
 
     def finish(self, stop: int) -> None:
@@ -371,23 +372,23 @@ class _Sheet:
         return pa.table([*own, *rows.columns], schema=schema)
 
     def _flush(self, part: PartWriter) -> None:
-
-        if len(self.verdicts):
+        if self.verdicts.rows:
             part.write(self.verdicts.table())
-            self.verdicts, self.characters = _VerdictColumns(), 0
+            self.verdicts = _VerdictColumns()
 
 
 class _VerdictColumns:
     """Verdicts in the making, column by column, in the order of VERDICTS."""
 
     def __init__(self) -> None:
+        self.rows = 0
+        self.bytes = 0
+        """Of what is packed."""
         self._columns: tuple[list[str | None], ...] = tuple([] for _ in VERDICTS)
+        self._packed: list[pa.RecordBatch] = []
 
-    def __len__(self) -> int:
-        return len(self._columns[0])
-
-    def add(self, identifier: str, found: VerdictList) -> int:
-        """Add some of a document's verdicts; gives the characters that their values take."""
+    def add(self, identifier: str, found: VerdictList) -> None:
+        """Add some of a document's verdicts."""
         golds = [
             None if canon is None else json_text(value)
             for value, canon in zip(found.gold_raw, found.gold_canon, strict=True)
@@ -408,12 +409,24 @@ class _VerdictColumns:
         )
         for column, values in zip(self._columns, added, strict=True):
             column += values
-        return sum(map(len, filter(None, golds))) + sum(map(len, filter(None, predictions)))
+        self.rows += len(found)
+        if len(self._columns[0]) >= _CHUNK_VERDICTS:
+            self._pack()
 
     def table(self) -> pa.Table:
         import pyarrow as pa
 
-        return pa.table([text_array(column) for column in self._columns], schema=verdicts_schema())
+        self._pack()
+        return pa.Table.from_batches(self._packed, schema=verdicts_schema())
+
+    def _pack(self) -> None:
+        import pyarrow as pa
+
+        packed = pa.record_batch([text_array(column) for column in self._columns], schema=verdicts_schema())
+        self._packed.append(packed)
+        self.bytes += packed.nbytes
+        for column in self._columns:
+            column.clear()
 
 
 _NO_SCORE = (None,) * (len(SCORES) - 4)
