@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 __all__ = ["ID", "SCORING", "Demands", "ManifestCopy", "column_faults", "copy_manifest"]
 
 ID = "doc_id"
-SCORING = ("doc_id", "gt_path", "pred_path", "schema")
+SCHEMA = "schema"
+SCORING = ("doc_id", "gt_path", "pred_path", SCHEMA)
 """The columns that a manifest to be scored needs."""
 
 ROW_GROUP_ROWS = 1000
@@ -97,6 +98,7 @@ class ManifestCopy:
     """The manifest that a run holds: its columns, and any range of its rows."""
 
     def __init__(self, store: Store) -> None:
+        import pyarrow as pa
         import pyarrow.parquet as pq
 
         self._store = store
@@ -104,6 +106,9 @@ class ManifestCopy:
             parquet = pq.ParquetFile(file)
             self._metadata = parquet.metadata
             self.schema: pa.Schema = parquet.schema_arrow.remove_metadata()
+        # Many rows have the same schema, whose text would else be made anew for each row of a group.
+        at = self.schema.get_field_index(SCHEMA)
+        self._repeated = [SCHEMA] if at >= 0 and pa.types.is_string(self.schema.field(at).type) else []
         sizes = [self._metadata.row_group(group).num_rows for group in range(self._metadata.num_row_groups)]
         self._starts = [0, *accumulate(sizes)]
         self.tag: str = (self._metadata.metadata or {}).get(_TAG, b"").decode()
@@ -116,18 +121,25 @@ class ManifestCopy:
         first = bisect_right(self._starts, rows.start) - 1
         groups = [g for g in range(first, len(self._starts) - 1) if self._starts[g] < rows.stop]
         offset = rows.start - self._starts[first] if groups else 0
-        return self._groups(groups, columns).slice(offset, len(rows))
+        return self._as_declared(self._groups(groups, columns).slice(offset, len(rows)))
 
     def chunks(self, columns: Sequence[str]) -> Iterator[pa.Table]:
         """All rows, a row group at a time."""
         for group in range(len(self._starts) - 1):
-            yield self._groups([group], columns)
+            yield self._as_declared(self._groups([group], columns))
+
+    def _as_declared(self, table: pa.Table) -> pa.Table:
+        """The table with its schemas as the manifest has them, where they were read as a dictionary."""
+        at = table.schema.get_field_index(SCHEMA)
+        if at < 0 or table.schema.field(at).type == self.schema.field(SCHEMA).type:
+            return table
+        return table.set_column(at, self.schema.field(SCHEMA), table.column(at).cast(self.schema.field(SCHEMA).type))
 
     def _groups(self, groups: Sequence[int], columns: Sequence[str] | None) -> pa.Table:
         import pyarrow.parquet as pq
 
         with self._store.open(MANIFEST) as file:
-            parquet = pq.ParquetFile(file, metadata=self._metadata)
+            parquet = pq.ParquetFile(file, metadata=self._metadata, read_dictionary=self._repeated)
             table = parquet.read_row_groups(list(groups), columns=None if columns is None else list(columns))
         return table.replace_schema_metadata(None)
 
