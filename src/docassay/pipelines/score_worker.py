@@ -23,6 +23,8 @@ class _Hiding(MetaPathFinder):
 sys.meta_path.insert(0, _Hiding())
 
 import fsspec.implementations.local  # noqa: E402, F401
+import numpy.ma  # noqa: E402, F401  # numpy and pyarrow would import these two in the middle of the work
+import pyarrow.compute  # noqa: E402
 import pyarrow.parquet  # noqa: E402, F401
 
 from docassay.pipelines.score_batch import score_batch  # noqa: E402

@@ -130,10 +130,14 @@ class ManifestCopy:
 
     def _as_declared(self, table: pa.Table) -> pa.Table:
         """The table with its schemas as the manifest has them, where they were read as a dictionary."""
+        import pyarrow as pa
+
         at = table.schema.get_field_index(SCHEMA)
         if at < 0 or table.schema.field(at).type == self.schema.field(SCHEMA).type:
             return table
-        return table.set_column(at, self.schema.field(SCHEMA), table.column(at).cast(self.schema.field(SCHEMA).type))
+        declared = self.schema.field(SCHEMA)
+        texts = [chunk.dictionary_decode() for chunk in table.column(at).chunks]
+        return table.set_column(at, declared, pa.chunked_array(texts, type=declared.type))
 
     def _groups(self, groups: Sequence[int], columns: Sequence[str] | None) -> pa.Table:
         import pyarrow.parquet as pq
