@@ -21,14 +21,14 @@ _SCALARS: Final = frozenset((str, int, float, bool))
 class Flattener:
     """Walks one document once and keeps what it states."""
 
-    def __init__(self, space: Space, *, drop_sidecars: bool) -> None:
+    def __init__(self, space: Space, *, drop_sidecars: bool, keep_raw: bool) -> None:
         self._space = space
         self._places = space.places
         self._preparation = space.places.preparation
         self._drop_sidecars = drop_sidecars
         self._canon = space.values.canon
         self._texts = space.values.texts
-        self._keep_raw = space.keep_raw
+        self._keep_raw = keep_raw
         self._all_ordered = False
         self.skipped: set[Steps] = set()
 

@@ -20,7 +20,6 @@ from docassay.extraction.flatten import Flattener
 from docassay.extraction.listing import list_verdicts
 from docassay.extraction.order import resolve_order
 from docassay.extraction.paired import PairedDocuments
-from docassay.extraction.places import give_back, take_places
 from docassay.extraction.preparation import Preparation
 from docassay.extraction.rows import Row
 from docassay.extraction.schema import read_schema
@@ -28,7 +27,7 @@ from docassay.extraction.schema.complete import read_complete
 from docassay.extraction.schema.node import SchemaReader
 from docassay.extraction.schema.published import read_published
 from docassay.extraction.score import COUNT_NAMES, METRIC_NAMES, MetricName, Score
-from docassay.extraction.space import Space
+from docassay.extraction.space import Space, keep_space, take_space
 from docassay.extraction.tally import Tally, tally_of
 from docassay.extraction.values import DEFAULT_METRIC, rules
 from docassay.extraction.verdicts import Classing
@@ -145,18 +144,19 @@ def _score(
         metric.preparation,
         documents=() if metric.schema_names_arrays else (prediction, ground_truth),
     )
-    places = take_places(root, metric.preparation, frozenset(ordered.values()))
-    space = Space(places, rules(metric.name), keep_raw=verdicts)
-    predicted_flat = Flattener(space, drop_sidecars=True)
-    gold_flat = Flattener(space, drop_sidecars=metric.preparation.sidecars_on_both_sides)
+    space = take_space(root, metric.preparation, frozenset(ordered.values()), rules(metric.name))
+    on_both_sides = metric.preparation.sidecars_on_both_sides
+    predicted_flat = Flattener(space, drop_sidecars=True, keep_raw=verdicts)
+    gold_flat = Flattener(space, drop_sidecars=on_both_sides, keep_raw=verdicts)
     gold = gold_flat.document(ground_truth)
     predicted = predicted_flat.document(prediction)
-    give_back(places)
     documents, tally, rounds = _best(space, metric, predicted, gold, memory_budget)
     counts = tally.counts()
     skipped = sorted(predicted_flat.skipped | gold_flat.skipped, key=reading_order)
     show = print_address if metric.preparation.names_skipped_by_field else print_unquoted
     approximated = tuple(sorted(documents.aligner.approximated, reverse=True))
+    listed = list_verdicts(documents) if verdicts else None
+    keep_space(space)
     return Score(
         status="scored" if counts.total or metric.nothing_is_zero else "nothing_to_score",
         metric=metric.name,
@@ -170,7 +170,7 @@ def _score(
         matching_exact=not approximated,
         approximated=approximated,
         skipped_open_maps=tuple(show(steps) for steps in skipped),
-        verdicts=list_verdicts(documents) if verdicts else None,
+        verdicts=listed,
         rounds=rounds,
         _zero=0.0 if metric.nothing_is_zero else None,
         _documents=documents,

@@ -1,24 +1,17 @@
 """Where values stand: addresses whose order-free indices are blanked, met while walking a document along its schema.
 
-Places depend on the schema, on what a metric takes off a document, and on which arrays are ordered; not on values. So
-the tree of places that one document has met serves the next one with that schema.
+Places depend on the schema, on what a metric takes off a document, and on which arrays are ordered; not on values.
 """
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
 
 from docassay.errors import ArgumentTypeError
 from docassay.extraction.address import ANY, Order, Step, Steps, print_address, print_step, reading_order
 from docassay.extraction.preparation import Preparation
 from docassay.extraction.schema import SchemaNode
-
-_TREES_KEPT: Final = 64
-_MOST_PLACES: Final = 1000
-"""A larger tree is not kept: keys that the schema does not declare may be new in each document."""
 
 
 @dataclass(slots=True, frozen=True, eq=False)
@@ -119,7 +112,7 @@ class Place:
 
 
 class Places:
-    """The places of one schema that documents have met, and the values that one pair of documents has at them."""
+    """The places of one schema that documents have met."""
 
     def __init__(self, schema: SchemaNode, preparation: Preparation, ordered: frozenset[Steps]) -> None:
         self.schema = schema
@@ -155,13 +148,6 @@ class Places:
             place.positions[index] = made
         return made
 
-    def forget_values(self) -> None:
-        """Drop what a pair of documents has at these places."""
-        for place in self._all:
-            place.known.clear()
-            place.known_floats.clear()
-            place.canonical_items.clear()
-
     def __len__(self) -> int:
         return len(self._all)
 
@@ -171,21 +157,3 @@ class Places:
         made.skipped = made.left_out = schema is not None and schema.skipped_whole
         made.ordered = bool(self.ordered) and made.field_steps() in self.ordered
         return made
-
-
-_idle: OrderedDict[tuple[SchemaNode, Preparation, frozenset[Steps]], Places] = OrderedDict()
-
-
-def take_places(schema: SchemaNode, preparation: Preparation, ordered: frozenset[Steps]) -> Places:
-    """Places without values, for the caller alone until it gives them back; ones met before if there are any."""
-    found = _idle.pop((schema, preparation, ordered), None)
-    return Places(schema, preparation, ordered) if found is None else found
-
-
-def give_back(places: Places) -> None:
-    """Let another pair of documents have these places; whoever gave them back may still ask where they stand."""
-    places.forget_values()
-    if len(places) <= _MOST_PLACES:
-        _idle[places.schema, places.preparation, places.ordered] = places
-        if len(_idle) > _TREES_KEPT:
-            _idle.popitem(last=False)

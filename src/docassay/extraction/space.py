@@ -1,15 +1,20 @@
-"""What the two documents of one scoring share: places, items and contents, each with one number.
+"""What documents under one schema share: places, items and contents, each with one number.
 
 An item is a place with a canonical value; rows with the same content share one `Content`, so that they are compared
-once.
+once. Numbers tell what is the same and nothing else, so that a space in which other documents were met before gives
+the same score; what it has met it need not read again.
 """
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from typing import Any, Final
 
+from docassay.extraction.address import Steps
 from docassay.extraction.places import Place, Places
+from docassay.extraction.preparation import Preparation
 from docassay.extraction.rows import ArrayContent, Content, Shape
+from docassay.extraction.schema import SchemaNode
 from docassay.extraction.values import ValueRules
 
 BLANK: Final = 0
@@ -17,14 +22,14 @@ _NONE: Final[frozenset[Place]] = frozenset()
 
 
 class Space:
-    """What the two documents of one scoring share: places, items, contents."""
+    """What documents under one schema share: places, items, contents. It only grows."""
 
-    def __init__(self, places: Places, values: ValueRules, *, keep_raw: bool) -> None:
+    def __init__(self, places: Places, values: ValueRules) -> None:
         self.places = places
         self.values = values
-        self.keep_raw = keep_raw
         self.item_places: list[Place] = [None]  # type: ignore[list-item]  # item 0 is BLANK
         self.item_canons: list[str] = [""]
+        self._characters = 0
         self._contents: dict[tuple[Any, ...], Content] = {}
         self._array_contents: dict[tuple[int, ...], ArrayContent] = {}
         self._shapes: dict[tuple[Place, ...], Shape] = {}
@@ -39,6 +44,7 @@ class Space:
             number = place.canonical_items[canon] = len(self.item_places)
             self.item_places.append(place)
             self.item_canons.append(canon)
+            self._characters += len(canon)
         return number
 
     # --- contents -----------------------------------------------------------------------------------------------
@@ -108,3 +114,30 @@ class Space:
                 found = self._shape_sets[numbers] = Shape(len(self._shape_sets), numbers)
             self._shapes[places] = found
         return found
+
+    @property
+    def size(self) -> int:
+        """How much it holds: places, items and contents, and their texts by the hundred characters."""
+        counted = len(self.places) + len(self.item_places) + len(self._contents) + len(self._shapes)
+        return counted + self._characters // 100
+
+
+_SPACES_KEPT: Final = 64
+_LARGEST_KEPT: Final = 2_000
+"""A space that has grown larger is not kept, so that all together take some 40 MB at most."""
+_kept: OrderedDict[tuple[SchemaNode, Preparation, frozenset[Steps], str], Space] = OrderedDict()
+
+
+def take_space(schema: SchemaNode, preparation: Preparation, ordered: frozenset[Steps], values: ValueRules) -> Space:
+    """A space for the caller alone, until it is kept: the one that was kept last for these rules, or a new one."""
+    found = _kept.pop((schema, preparation, ordered, values.metric), None)
+    return Space(Places(schema, preparation, ordered), values) if found is None else found
+
+
+def keep_space(space: Space) -> None:
+    """Let later documents under these rules have this space; whoever had it may still read it."""
+    if space.size <= _LARGEST_KEPT:
+        places = space.places
+        _kept[places.schema, places.preparation, places.ordered, space.values.metric] = space
+        if len(_kept) > _SPACES_KEPT:
+            _kept.popitem(last=False)

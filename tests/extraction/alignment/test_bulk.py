@@ -24,10 +24,10 @@ OBJECTIVES = (Objective(1, 0), Objective(1000, 1), Objective(1, 1), Objective(10
 
 def sides(gold: list[dict[str, str]], prediction: list[dict[str, str]]) -> tuple[Space, list[dict[Content, int]]]:
     schema = read_schema({"properties": {"r": {"type": "array"}}}, OMNI.reader)
-    space = Space(Places(schema, OMNI.preparation, frozenset()), rules("omni/1"), keep_raw=False)
+    space = Space(Places(schema, OMNI.preparation, frozenset()), rules("omni/1"))
     counts = []
     for rows in (prediction, gold):
-        document = Flattener(space, drop_sidecars=False).document({"r": rows})
+        document = Flattener(space, drop_sidecars=False, keep_raw=False).document({"r": rows})
         counts.append(next(iter(document.arrays.values())).content.counts)
     counts.sort(key=lambda side: sum(side.values()))
     return space, counts

@@ -47,8 +47,9 @@ def _groups(
     document: dict[str, Any], root: SchemaNode, metric: Metric
 ) -> Iterator[tuple[Steps, tuple[int, ...], bool]]:
     """Each array's path, positions of rows there that are the same, and whether they are written the same."""
-    space = Space(Places(root, metric.preparation, frozenset()), rules(metric.name), keep_raw=True)
-    flattener = Flattener(space, drop_sidecars=metric.preparation.sidecars_on_both_sides)
+    space = Space(Places(root, metric.preparation, frozenset()), rules(metric.name))
+    both_sides = metric.preparation.sidecars_on_both_sides
+    flattener = Flattener(space, drop_sidecars=both_sides, keep_raw=True)
     yield from _below(flattener.document(document), (), space.item_places)
 
 
