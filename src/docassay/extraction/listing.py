@@ -17,15 +17,15 @@ from docassay.extraction.verdicts import VERDICTS, Counts, VerdictList, VerdictN
 def list_verdicts(documents: PairedDocuments) -> VerdictList:
     """Every verdict, in reading order. Needs documents flattened with their raw values."""
     walker = _Walker(documents)
-    canons: list[str | None] = [None, *documents.space.item_canons[1:]]  # item 0 is on neither side
+    canons = documents.space.item_canons
     return VerdictList(
         walker.addresses,
         [place.label.field for place in walker.places],
         walker.verdicts,
         walker.gold_raws,
         walker.predicted_raws,
-        [canons[item] for item in walker.gold_items],
-        [canons[item] for item in walker.predicted_items],
+        [canons[item] if item else None for item in walker.gold_items],
+        [canons[item] if item else None for item in walker.predicted_items],
     )
 
 

@@ -10,6 +10,9 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Any, Final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from docassay.extraction.address import Steps
 from docassay.extraction.places import Place, Places
 from docassay.extraction.preparation import Preparation
@@ -30,6 +33,7 @@ class Space:
         self.item_places: list[Place] = [None]  # type: ignore[list-item]  # item 0 is BLANK
         self.item_canons: list[str] = [""]
         self._characters = 0
+        self._place_numbers = np.zeros(1, dtype=np.int64)  # of BLANK
         self._contents: dict[tuple[Any, ...], Content] = {}
         self._array_contents: dict[tuple[int, ...], ArrayContent] = {}
         self._shapes: dict[tuple[Place, ...], Shape] = {}
@@ -46,6 +50,13 @@ class Space:
             self.item_canons.append(canon)
             self._characters += len(canon)
         return number
+
+    def place_numbers(self) -> NDArray[np.int64]:
+        """The number of every item's place, by the item's number."""
+        new = [place.id for place in self.item_places[len(self._place_numbers) :]]
+        if new:
+            self._place_numbers = np.concatenate([self._place_numbers, np.array(new, dtype=np.int64)])
+        return self._place_numbers
 
     # --- contents -----------------------------------------------------------------------------------------------
 

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
-import numpy as np
-from numpy.typing import NDArray
-
 from docassay.extraction.alignment.bulk import BulkPairing
 from docassay.extraction.alignment.problem import Problem
 from docassay.extraction.alignment.worth import NOTHING, Objective, Pair, Pairing, Table, Worth, shared_places
@@ -49,7 +44,7 @@ class Aligner:
         """Two large flat arrays, joined once."""
         found = self._bulk.get(key)
         if found is None:
-            found = self._bulk[key] = BulkPairing(left, right, self.item_places, self.memory, self.order)
+            found = self._bulk[key] = BulkPairing(left, right, self._space.place_numbers(), self.memory, self.order)
         return found
 
     def pairing(self, predicted: ArrayContent, gold: ArrayContent) -> Pairing:
@@ -99,11 +94,6 @@ class Aligner:
             shared += worth.shared * pair.count
             always &= worth.always
         return Pairing(pairs, matched, shared, always)
-
-    @cached_property
-    def item_places(self) -> NDArray[np.int64]:
-        """The place of every item, by number."""
-        return np.array([0, *[place.id for place in self._space.item_places[1:]]], dtype=np.int64)
 
     def order(self, content: Content) -> tuple[object, ...]:
         """A sort key that is a function of content alone, however the documents were ordered."""
