@@ -96,4 +96,16 @@ def test_what_is_remembered_is_bounded() -> None:
         score(document, document, schema, metric="omni/1")
     assert len(_kept) <= 64
     assert all(isinstance(space, Space) and space.size <= _LARGEST_KEPT for space in _kept.values())
-    assert sum(len("".join(space.item_canons)) for space in _kept.values()) <= 64 * 100 * _LARGEST_KEPT
+    characters = [
+        len("".join(text for place in space.places.all for text in map(str, place.known))) for space in _kept.values()
+    ]
+    assert max(characters) <= 100 * _LARGEST_KEPT
+
+
+def test_texts_that_are_read_alike_count_too() -> None:
+    """None of them is a value, so only what is known of them grows."""
+    schema = new_schema()
+    for number in range(1, 3 * _LARGEST_KEPT):
+        score({"a": " " * number}, {"a": "x"}, schema, metric="omni/1")
+        assert all(space.size <= _LARGEST_KEPT for space in _kept.values())
+    assert max(len(place.known) for space in _kept.values() for place in space.places.all) < _LARGEST_KEPT

@@ -61,8 +61,7 @@ class Flattener:
             if kind is str or kind is int:
                 item = kid.known.get(leaf)
                 if item is None:
-                    canon = self._texts[leaf] if kind is str else self._canon(leaf)
-                    item = kid.known[leaf] = self._space.item(kid, canon)
+                    item = self._new(leaf, kid)
             elif kind is list:
                 self._list(leaf, kid, into, (path, key))
                 continue
@@ -97,8 +96,7 @@ class Flattener:
             if kind is str or kind is int:
                 item = known.get(leaf)
                 if item is None:
-                    canon = self._texts[leaf] if kind is str else self._canon(leaf)
-                    item = known[leaf] = self._space.item(kids[key], canon)
+                    item = self._new(leaf, kids[key])
             elif kind is float and leaf:
                 kid = kids[key]
                 item = kid.known_floats.get(leaf)
@@ -230,8 +228,7 @@ class Flattener:
         if kind is str or kind is int:
             item = place.known.get(value)
             if item is None:
-                canon = self._texts[value] if kind is str else self._canon(value)
-                item = place.known[value] = self._space.item(place, canon)
+                item = self._new(value, place)
         elif kind is float and value:  # 0.0 == -0.0
             item = place.known_floats.get(value)
             if item is None:
@@ -242,6 +239,16 @@ class Flattener:
                 item = place.known[(value,)] = self._space.item(place, self._canon(value))
         else:
             item = self._space.item(place, self._canon(value))
+        return item
+
+    def _new(self, value: str | int, place: Place) -> int:
+        """The item of a text or an integer that was not met at a place."""
+        if type(value) is str:
+            item = self._space.item(place, self._texts[value])
+            self._space.characters += len(value)
+        else:
+            item = self._space.item(place, self._canon(value))
+        place.known[value] = item
         return item
 
     def _leaf(self, value: Any, place: Place, into: _Collected, path: Path) -> int:

@@ -118,7 +118,7 @@ class Places:
         self.schema = schema
         self.preparation = preparation
         self.ordered = ordered
-        self._all: list[Place] = []
+        self.all: list[Place] = []
         self.root = self._place(None, "", schema)
 
     def kid(self, place: Place, key: str) -> Place:
@@ -149,11 +149,15 @@ class Places:
         return made
 
     def __len__(self) -> int:
-        return len(self._all)
+        return len(self.all)
+
+    def values(self) -> int:
+        """How many values are known at all places."""
+        return sum([len(place.known) + len(place.known_floats) for place in self.all])
 
     def _place(self, parent: Place | None, step: Step, schema: SchemaNode | None) -> Place:
-        made = Place(len(self._all), parent, step, schema)
-        self._all.append(made)
+        made = Place(len(self.all), parent, step, schema)
+        self.all.append(made)
         made.skipped = made.left_out = schema is not None and schema.skipped_whole
         made.ordered = bool(self.ordered) and made.field_steps() in self.ordered
         return made

@@ -32,7 +32,8 @@ class Space:
         self.values = values
         self.item_places: list[Place] = [None]  # type: ignore[list-item]  # item 0 is BLANK
         self.item_canons: list[str] = [""]
-        self._characters = 0
+        self.characters = 0
+        """Of all texts that were met at some place."""
         self._place_numbers = np.zeros(1, dtype=np.int64)  # of BLANK
         self._contents: dict[tuple[Any, ...], Content] = {}
         self._array_contents: dict[tuple[int, ...], ArrayContent] = {}
@@ -48,7 +49,6 @@ class Space:
             number = place.canonical_items[canon] = len(self.item_places)
             self.item_places.append(place)
             self.item_canons.append(canon)
-            self._characters += len(canon)
         return number
 
     def place_numbers(self) -> NDArray[np.int64]:
@@ -128,9 +128,9 @@ class Space:
 
     @property
     def size(self) -> int:
-        """How much it holds: places, items and contents, and their texts by the hundred characters."""
-        counted = len(self.places) + len(self.item_places) + len(self._contents) + len(self._shapes)
-        return counted + self._characters // 100
+        """How much it holds: places, values, rows, and a hundred characters for one more."""
+        rows = len(self._contents) + len(self._shapes)
+        return len(self.places) + self.places.values() + rows + self.characters // 100
 
 
 _SPACES_KEPT: Final = 64
