@@ -34,6 +34,7 @@ class Space:
         self.item_canons: list[str] = [""]
         self.characters = 0
         """Of all texts that were met at some place."""
+        self._rows_of_arrays = 0
         self._place_numbers = np.zeros(1, dtype=np.int64)  # of BLANK
         self._contents: dict[tuple[Any, ...], Content] = {}
         self._array_contents: dict[tuple[int, ...], ArrayContent] = {}
@@ -106,6 +107,7 @@ class Space:
             counts: dict[Content, int] = {}
             for content in contents:
                 counts[content] = counts.get(content, 0) + 1
+            self._rows_of_arrays += len(counts)
             found = self._array_contents[key] = ArrayContent(
                 id=len(self._array_contents),
                 counts=counts,
@@ -128,8 +130,8 @@ class Space:
 
     @property
     def size(self) -> int:
-        """How much it holds: places, values, rows, and a hundred characters for one more."""
-        rows = len(self._contents) + len(self._shapes)
+        """How much it holds: places, values, rows, arrays; four rows of an array, or 100 characters, are one more."""
+        rows = len(self._contents) + len(self._shapes) + len(self._array_contents) + self._rows_of_arrays // 4
         return len(self.places) + self.places.values() + rows + self.characters // 100
 
 
