@@ -118,16 +118,19 @@ def _against_the_peer(tables: list[Table], peer_documents: int, rounds: int) -> 
                     ours.whole.append(_measure(_our_command(table, workers, verdicts)))
                     theirs.whole.append(_measure_peer(few, workers, verdicts))
                 name = f"{table.name}, {'with' if verdicts else 'without'} verdicts"
-                ratios = [ours.rate / theirs.rate, ours.running / theirs.running, theirs.cpu / ours.cpu]
-                rows.append([name, f"{workers}", ours.told(), theirs.told(), *map(harness.ratio, ratios)])
+                ratios = [harness.ratio(ours.rate / theirs.rate), "–", "–"]
+                if ours.steady and theirs.steady:
+                    ratios[1:] = map(harness.ratio, (ours.running / theirs.running, theirs.cpu / ours.cpu))
+                rows.append([name, f"{workers}", ours.told(), theirs.told(), *ratios])
     header = ["table", "workers", "docassay", "omni-extract-bench", "whole command", "once running", "processor"]
     return f"## Documents a second\n\n{harness.table(header, rows)}\n{_NOTE.format(peer_documents, rounds)}"
 
 
 _NOTE = """Each figure: documents a second of the whole command; documents a second once running, which leaves out what
-the command takes for a table of one document; processor time of all processes for a document once running; peak memory
-of all processes together. The last columns: how many times faster docassay is by the first two, and how many times less
-processor time it takes. omni-extract-bench got at most {:,} documents of each table. Medians of {} runs, alternating.
+the command takes for a table of one document; processor time of all processes for a document once running (both – where
+the start takes over half of the time); peak memory of all processes together. The last columns: how many times faster
+docassay is by the first two, and how many times less processor time it takes. omni-extract-bench got at most {:,}
+documents of each table. Medians of {} runs, alternating.
 """
 
 
@@ -145,6 +148,11 @@ class _Runs:
         return self.documents / _median(self.whole, "seconds")
 
     @property
+    def steady(self) -> bool:
+        """Whether the start takes less than half of the time; else what it leaves is mostly noise."""
+        return _median(self.whole, "seconds") > 2 * _median(self.one, "seconds")
+
+    @property
     def running(self) -> float:
         """Documents a second once running."""
         return (self.documents - 1) / (_median(self.whole, "seconds") - _median(self.one, "seconds"))
@@ -156,7 +164,8 @@ class _Runs:
 
     def told(self) -> str:
         peak = max(run.peak for run in self.whole)
-        return f"{self.rate:,.0f}/s, {self.running:,.0f}/s, {1e3 * self.cpu:.2f} ms, {peak:,.0f} MB"
+        running = f"{self.running:,.0f}/s, {1e3 * self.cpu:.2f} ms" if self.steady else "–, –"
+        return f"{self.rate:,.0f}/s, {running}, {peak:,.0f} MB"
 
 
 def _median(runs: list[Measured], name: str) -> float:

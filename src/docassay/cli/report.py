@@ -56,7 +56,7 @@ def report(
       docassay report runs/reducto --out report.html
       docassay report runs/reducto runs/extend runs/mistral --title "Invoices, November"
     """
-    from docassay.report.build import ReportOptions, make_report
+    from docassay.report import ReportOptions, make_report
 
     options = ReportOptions(
         title=title, documents=documents, addresses=addresses, fields=fields, alpha=alpha, seed=seed
