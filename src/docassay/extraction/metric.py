@@ -15,7 +15,7 @@ from docassay.core.interpreter import collector_paused, deeply
 from docassay.core.signature import signature
 from docassay.errors import ArgumentTypeError, ArgumentValueError
 from docassay.extraction.address import print_address, print_unquoted, reading_order
-from docassay.extraction.alignment import Aligner, Objective
+from docassay.extraction.alignment import Aligner, Objective, shared_bound
 from docassay.extraction.flatten import Flattener
 from docassay.extraction.listing import list_verdicts
 from docassay.extraction.order import resolve_order
@@ -30,7 +30,7 @@ from docassay.extraction.score import COUNT_NAMES, METRIC_NAMES, MetricName, Sco
 from docassay.extraction.space import Space, keep_space, take_space
 from docassay.extraction.tally import Tally, tally_of
 from docassay.extraction.values import DEFAULT_METRIC, rules
-from docassay.extraction.verdicts import Classing
+from docassay.extraction.verdicts import Classing, Counts
 
 __all__ = [
     "COUNT_NAMES",
@@ -191,6 +191,17 @@ def _best(
     return documents, tally, rounds
 
 
+def _beyond_reach(documents: PairedDocuments, counts: Counts) -> bool:
+    """Whether no pairing has a better ratio than one that matches the most, and of those shares the most.
+
+    Another one shares more only by matching at least one value less, and never more than all addresses that could meet.
+    """
+    if documents.aligner.approximated:
+        return False
+    more = shared_bound(documents.predicted.content, documents.gold.content) - counts.matched - counts.misread
+    return (counts.matched - 1) * counts.total <= counts.matched * (counts.total - more)
+
+
 def _best_ratio(documents: PairedDocuments, tally: Tally) -> tuple[Tally, int]:
     """Maximise matched / total over all pairings, starting from any (Dinkelbach 1967).
 
@@ -202,6 +213,8 @@ def _best_ratio(documents: PairedDocuments, tally: Tally) -> tuple[Tally, int]:
     reached = None
     while not documents.aligner.settled:
         counts = tally.counts()
+        if reached is None and _beyond_reach(documents, counts):
+            break
         if reached is not None and counts.matched * reached.total <= reached.matched * counts.total:
             break
         reached = counts

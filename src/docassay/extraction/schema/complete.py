@@ -7,8 +7,9 @@ Source of the vocabulary: JSON Schema 2020-12, Core and Validation.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cached_property
+from itertools import chain
 from typing import Any
 from urllib.parse import unquote
 
@@ -18,6 +19,9 @@ from docassay.extraction.schema.node import RawSchema
 _SCALAR_TYPES = frozenset({"string", "number", "integer", "boolean"})
 _IN_PLACE_LISTS = ("anyOf", "oneOf", "allOf")
 _IN_PLACE = ("if", "then", "else")
+_APPLICATORS = frozenset({"$ref", "$dynamicRef", *_IN_PLACE_LISTS, *_IN_PLACE, "dependentSchemas"})
+"""Keywords by which other schemas apply at the same place."""
+_LOOKED_UP = frozenset({"$ref", "$dynamicRef", "patternProperties"})
 _ELEMENT_KEYWORDS = ("items", "prefixItems", "additionalItems")
 
 
@@ -26,7 +30,8 @@ def read_complete(schema: RawSchema) -> CompleteNode:
     book = _Book(schema)
     root = book.node([schema])
     assert root is not None  # the schema is a non-empty object
-    book.check(root)
+    if book.may_fail():
+        book.check(root)
     return root
 
 
@@ -62,11 +67,10 @@ class CompleteNode:
 
     def child(self, key: str) -> CompleteNode | None:
         if key not in self._children:
-            raws = [part["properties"][key] for part in self._parts if key in _properties(part)]
-            for part in self._parts:
-                for pattern, raw in _patterns(part).items():
-                    if self._book.pattern(pattern).search(key):
-                        raws.append(raw)
+            raws = [properties[key] for properties in self._properties if key in properties]
+            for pattern, raw in self._patterns:
+                if self._book.pattern(pattern).search(key):
+                    raws.append(raw)
             self._children[key] = self._book.node(raws)
         return self._children[key]
 
@@ -74,14 +78,22 @@ class CompleteNode:
         return self._element
 
     def declared(self) -> Iterator[str]:
-        return iter(dict.fromkeys(key for part in self._parts for key in _properties(part)))
+        return iter(dict.fromkeys(chain.from_iterable(self._properties)))
 
     def below(self) -> Iterator[CompleteNode]:
         """Every node one level down, for a check of the whole schema."""
         nodes = [self.child(key) for key in self.declared()]
-        nodes += [self._book.node([raw]) for part in self._parts for raw in _patterns(part).values()]
+        nodes += [self._book.node([raw]) for _, raw in self._patterns]
         nodes.append(self._element)
         yield from (node for node in nodes if node is not None)
+
+    @cached_property
+    def _properties(self) -> list[dict[str, Any]]:
+        return [properties for part in self._parts if (properties := _properties(part))]
+
+    @cached_property
+    def _patterns(self) -> list[tuple[str, Any]]:
+        return [pattern for part in self._parts for pattern in _patterns(part).items()]
 
     @cached_property
     def _element(self) -> CompleteNode | None:
@@ -97,7 +109,7 @@ class _Book:
         self._patterns: dict[str, re.Pattern[str]] = {}
         self._anchors: dict[str, object] | None = None
 
-    def node(self, raws: Iterable[object]) -> CompleteNode | None:
+    def node(self, raws: list[object]) -> CompleteNode | None:
         parts = self._expand(raws)
         if parts is None:
             return None
@@ -106,6 +118,19 @@ class _Book:
         if node is None:
             node = self._nodes[key] = CompleteNode(self, parts)
         return node
+
+    def may_fail(self) -> bool:
+        """Whether anything here has to be looked up or compiled: a quick look, to spare most schemas the check."""
+        stack: list[object] = [self._root]
+        seen = set()  # a schema made in Python may hold itself
+        while stack:
+            here = stack.pop()
+            if isinstance(here, (dict, list)) and id(here) not in seen:
+                seen.add(id(here))
+                if isinstance(here, dict) and not _LOOKED_UP.isdisjoint(here):
+                    return True
+                stack.extend(here.values() if isinstance(here, dict) else here)
+        return False
 
     def check(self, root: CompleteNode) -> None:
         """Meet every node once, so that a broken reference is found whatever the documents hold."""
@@ -126,7 +151,9 @@ class _Book:
                 raise SchemaError(f"patternProperties: {text!r} is not a regular expression: {error}") from None
         return found
 
-    def _expand(self, raws: Iterable[object]) -> tuple[RawSchema, ...] | None:
+    def _expand(self, raws: list[object]) -> tuple[RawSchema, ...] | None:
+        if len(raws) == 1 and isinstance(raw := raws[0], dict) and _APPLICATORS.isdisjoint(raw):
+            return (raw,)
         found: dict[int, RawSchema] = {}
         offered = False
         queue = list(raws)
