@@ -15,7 +15,10 @@ HERE = Path(__file__).parent
 
 def main() -> None:
     """Run the benchmark named first, with the arguments after it, or all of them."""
-    chosen = sys.argv[1:2] or sorted(path.stem.removeprefix("bench_") for path in HERE.glob("bench_*.py"))
+    known = sorted(path.stem.removeprefix("bench_") for path in HERE.glob("bench_*.py"))
+    chosen = sys.argv[1:2] or known
+    if not set(chosen) <= set(known):
+        sys.exit(f"usage: python -m bench [{'|'.join(known)} [OPTIONS]]; all of them without a name")
     for name in chosen:
         run(name, sys.argv[2:])
 

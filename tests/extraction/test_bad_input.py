@@ -77,6 +77,13 @@ def test_a_reference_that_leads_nowhere_is_named(metric: str, pointer: str) -> N
     assert pointer in str(raised.value)
 
 
+def test_a_schema_that_holds_itself_is_no_hang() -> None:
+    properties: dict[str, Any] = {}
+    schema = {"type": "object", "properties": properties}
+    properties["a"] = schema
+    assert score({"a": {"a": 1}}, {"a": {"a": 1}}, schema, metric="sound/1").accuracy == 1.0
+
+
 def test_a_reference_to_itself_is_no_hang() -> None:
     """omni/1 refuses it as published; for sound/1 it says nothing about the value, which is scored."""
     schema = {"type": "object", "properties": {"a": {"$ref": "#/properties/a"}}}

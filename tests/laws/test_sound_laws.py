@@ -119,6 +119,19 @@ def test_few_rounds_reach_the_optimum_of_large_nested_documents(seed: int) -> No
     assert score(prediction, gold, BOOKS, metric="sound/1").rounds <= MOST_ROUNDS
 
 
+def test_one_round_is_enough_where_no_more_addresses_could_meet() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"r": {"type": "array", "items": {"type": "object", "properties": {"a": {}, "b": {}, "c": {}}}}},
+    }
+    gold = {"r": [{"a": "1", "b": "x", "c": "5"}, {"a": "1", "b": "y", "c": "6"}]}
+    tied = {"r": [{"a": "1", "b": "z", "c": "7"}, {"a": "1", "b": "w", "c": "8"}]}
+    assert score(tied, gold, schema, metric="sound/1").rounds == 1
+    short = {"r": [{"a": "2", "b": "0", "c": "0"}, {"a": "2", "b": "1", "c": "1"}, {"a": "0", "b": "2"}]}
+    other = {"r": [{"a": "0", "b": "2", "c": "1"}, {"a": "1", "b": "1"}, {"a": "1", "b": "1", "c": "1"}]}
+    assert score(other, short, schema, metric="sound/1").rounds > 1
+
+
 def test_omni_takes_one_round() -> None:
     gold = library(random.Random(1), books=4, distinct=5)
     assert score(misread(gold, random.Random(2), 0.5, 5), gold, BOOKS, metric="omni/1").rounds == 1
