@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,10 @@ settings.register_profile("dev", deadline=None, max_examples=60, suppress_health
 settings.register_profile("ci", deadline=None, max_examples=100, derandomize=True, suppress_health_check=SLOW_IS_FINE)
 settings.register_profile("thorough", deadline=None, max_examples=2000, suppress_health_check=SLOW_IS_FINE)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "dev"))
+
+# A shell that starts tests in the background lets them ignore interrupts, and what they start would inherit that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

@@ -135,7 +135,7 @@ def slow_document(rows: int) -> tuple[dict[str, Any], dict[str, Any]]:
 def test_a_document_over_its_time_costs_only_its_row(tmp_path: Path) -> None:
     folder = Folder(tmp_path)
     folder.add_many(20)
-    gold, prediction = slow_document(2500)
+    gold, prediction = slow_document(6000)
     folder.add("slow", gold, prediction, schema=json.dumps(SLOW))
     folder.add_many(20)
     score_table(folder.manifest(), tmp_path / "run", root=tmp_path, workers=2, timeout=1.0)
@@ -228,7 +228,7 @@ def test_a_slow_document_does_not_keep_the_others_waiting(tmp_path: Path) -> Non
     """While it is scored the parts of all others appear, also with a single worker."""
     folder = Folder(tmp_path)
     folder.add_many(30)
-    gold, prediction = slow_document(6000)
+    gold, prediction = slow_document(8000)
     folder.add("slow", gold, prediction, schema=json.dumps(SLOW))
     folder.add_many(30)
     done: list[int] = []
