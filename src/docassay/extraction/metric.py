@@ -208,13 +208,13 @@ def _best_ratio(documents: PairedDocuments, tally: Tally) -> tuple[Tally, int]:
     Each round maximises matched + ratio * shared for the ratio reached so far. The ratio only grows and stops at the
     optimum; ties go to more matched values. If nothing depends on the ratio, the first pairing is the best.
     """
-    size = 1 + min(documents.predicted.content.size, documents.gold.content.size)
     rounds = 1
+    if documents.aligner.settled or _beyond_reach(documents, tally.counts()):
+        return tally, rounds
+    size = 1 + min(documents.predicted.content.size, documents.gold.content.size)
     reached = None
     while not documents.aligner.settled:
         counts = tally.counts()
-        if reached is None and _beyond_reach(documents, counts):
-            break
         if reached is not None and counts.matched * reached.total <= reached.matched * counts.total:
             break
         reached = counts

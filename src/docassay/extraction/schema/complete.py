@@ -121,16 +121,7 @@ class _Book:
 
     def may_fail(self) -> bool:
         """Whether anything here has to be looked up or compiled: a quick look, to spare most schemas the check."""
-        stack: list[object] = [self._root]
-        seen = set()  # a schema made in Python may hold itself
-        while stack:
-            here = stack.pop()
-            if isinstance(here, (dict, list)) and id(here) not in seen:
-                seen.add(id(here))
-                if isinstance(here, dict) and not _LOOKED_UP.isdisjoint(here):
-                    return True
-                stack.extend(here.values() if isinstance(here, dict) else here)
-        return False
+        return any(not _LOOKED_UP.isdisjoint(here) for here in _objects(self._root))
 
     def check(self, root: CompleteNode) -> None:
         """Meet every node once, so that a broken reference is found whatever the documents hold."""
@@ -197,19 +188,26 @@ class _Book:
     def _anchor(self, name: str, reference: str) -> object:
         if self._anchors is None:
             self._anchors = {}
-            stack: list[object] = [self._root]
-            while stack:
-                here = stack.pop()
-                if isinstance(here, dict):
-                    for keyword in ("$anchor", "$dynamicAnchor"):
-                        if isinstance(here.get(keyword), str):
-                            self._anchors.setdefault(here[keyword], here)
-                    stack.extend(here.values())
-                elif isinstance(here, list):
-                    stack.extend(here)
+            for here in _objects(self._root):
+                for keyword in ("$anchor", "$dynamicAnchor"):
+                    if isinstance(here.get(keyword), str):
+                        self._anchors.setdefault(here[keyword], here)
         if name not in self._anchors:
             raise SchemaError(f"$ref {reference!r} leads nowhere: the schema has no $anchor {name!r}")
         return self._anchors[name]
+
+
+def _objects(root: object) -> Iterator[dict[str, Any]]:
+    """Every object of a schema once; one made in Python may hold itself."""
+    stack = [root]
+    seen = set()
+    while stack:
+        here = stack.pop()
+        if isinstance(here, (dict, list)) and id(here) not in seen:
+            seen.add(id(here))
+            if isinstance(here, dict):
+                yield here
+            stack.extend(here.values() if isinstance(here, dict) else here)
 
 
 def _types(part: RawSchema) -> frozenset[str]:
